@@ -40,7 +40,7 @@ func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
 // are as they were when it began, nothing that it wrote was changed since, and nothing else is to be deleted.
 func (d *driver) continues(a *app, w runner.Work, c *comparison) bool {
 	op := a.job.op
-	if op == nil || op.abandoned || a.asksElse(op) || a.job.target != w.Declared.Target || a.job.key.Generation != w.Key.Generation ||
+	if op == nil || op.abandoned || op.misplaced(w) || a.asksElse(op) || a.job.target != w.Declared.Target || a.job.key.Generation != w.Key.Generation ||
 		!a.job.sameContent(c) || a.job.obstacles != c.obstacles() {
 		return false
 	}

@@ -105,6 +105,13 @@ func (c *comparison) bar(why error) {
 	}
 }
 
+// declaresHook reports whether a hook is declared as it runs; one without a name of its own is known by its content.
+func (c *comparison) declaresHook(t *operation.Task) bool {
+	return slices.ContainsFunc(c.hooks, func(h *unstructured.Unstructured) bool {
+		return slices.Contains(operation.HookOf(h).Phases, t.Phase) && hookDigest(h) == t.Digest
+	})
+}
+
 // digestAll records what distinguishes this state from others; ran is the digest of the hooks that ran last.
 func (c *comparison) digestAll(obj *v1alpha1.Application, ran string) {
 	var text, hooks strings.Builder

@@ -107,7 +107,7 @@ func (d *driver) Act(ctx context.Context, w runner.Work) runner.Acted {
 	}
 	a.see(w.Cluster)
 	d.leaveBehind(a, w)
-	if a.job.op == nil || a.job.key != w.Key || a.job.target != w.Declared.Target {
+	if a.job.op == nil || a.job.key != w.Key || a.job.target != w.Declared.Target || a.job.op.misplaced(w) {
 		d.endEarly(ctx, a, w)
 		if acted, stop := d.open(ctx, a, w); stop {
 			return acted
@@ -142,6 +142,10 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	a.job.key, a.job.target, a.job.compared = w.Key, w.Declared.Target, c
 	if continues {
 		d.goOn(a, w, c)
+	if a.job.op != nil && a.job.key == w.Key && a.job.target == w.Declared.Target {
+		// The same is declared: only which of it has a namespace was unknown.
+		a.job.attempted = c.digest
+	}
 	} else {
 		d.startOver(ctx, a, w, c)
 	}
@@ -154,7 +158,7 @@ func (d *driver) startOver(ctx context.Context, a *app, w runner.Work, c *compar
 	switch op := d.begin(a, w, c); {
 	case op != nil:
 		if was := a.job.op; was != nil {
-			op.sync.Supersede(was.sync)
+			op.sync.Supersede(was.sync, c.declaresHook)
 		}
 		a.job.op = op
 	case a.job.op != nil:

@@ -38,6 +38,11 @@ func (e events) operation(obj *v1alpha1.Application, op *running) {
 	}
 }
 
+// left reports that a sync continues without the health of a child.
+func (e events) left(obj *v1alpha1.Application, why string) {
+	e.of(obj, corev1.EventTypeNormal, reasonUpdated, why)
+}
+
 // reasonsOf are why an operation was requested, if the request says so.
 func reasonsOf(request v1alpha1.Operation) string {
 	text := ""

@@ -3,6 +3,7 @@ package argo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,17 @@ func (r *running) guarded(do func()) {
 
 func (r *running) selective() bool { return r.request.Sync != nil && len(r.request.Sync.Resources) > 0 }
 
+// misplaced reports whether an object is left to be written whose kind turned out to have no namespace.
+func (r *running) misplaced(w runner.Work) bool {
+	return slices.ContainsFunc(r.sync.Tasks, func(t *operation.Task) bool {
+		if t.State != operation.Pending || t.ID.Namespace == "" {
+			return false
+		}
+		_, namespaced, served := w.Kind(engine.Entry{ID: t.ID, Version: t.Version}.GroupVersionKind())
+		return served && !namespaced
+	})
+}
+
 // advance brings an operation on until it waits, or has ended.
 func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acted {
 	op, c := a.job.op, a.job.compared
@@ -80,8 +92,12 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 				return failed(err)
 			}
 			d.execute(ctx, a, g, step)
-		case len(step.Drop) == 0:
-			return d.waiting(a, w, step)
+		case len(step.Drop) > 0:
+		default:
+			if left, again := d.leave(ctx, a, w, step.Healths); !left {
+				step.Again = sooner(step.Again, again)
+				return d.waiting(a, w, step)
+			}
 		}
 	}
 }
@@ -101,6 +117,7 @@ func (d *driver) waiting(a *app, w runner.Work, step operation.Step) runner.Acte
 		again = sooner(again, windows.Next)
 	}
 	a.progress(op, c, step.Waits)
+	d.lack(a, op, step.Lacks)
 	changes := op.changes
 	op.changes = nil
 	return runner.Acted{Entries: op.entries(c), Held: true, Waiting: step.Waits, Again: again, Needs: op.lacks(), Changes: changes}
@@ -125,6 +142,7 @@ func (d *driver) finish(ctx context.Context, a *app, w runner.Work, step operati
 		op.state.Message += "; " + strings.Join(notes, "; ")
 	}
 	a.ended(op, c, again, wait)
+	d.lack(a, op, step.Failed && op.failedForLack())
 	d.show(a, c, w, time.Now())
 	if !again {
 		d.events.operation(a.now(), op)
@@ -181,7 +199,7 @@ func (d *driver) abandon(ctx context.Context, a *app, w runner.Work) {
 	}
 	why := a.overtaken()
 	op.left = op.sync.Tasks
-	if op.sync.Abandon(why) {
+	if op.sync.Abandon(why, a.job.compared.declaresHook) {
 		op.abandoned, op.terminated = true, true
 		return
 	}

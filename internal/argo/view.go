@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -51,6 +52,8 @@ type view struct {
 	history []v1alpha1.RevisionHistory
 	// waits are what the operation waits for.
 	waits []engine.Wait
+	// lacks are what the last operation waits for, or failed for, where that is all: others have to bring it.
+	lacks []apply.Need
 	// unconfirmed is what a deletion waits for that a person has to agree to.
 	unconfirmed string
 	// hooks are the digest of those that ran; jobs are those that run once.
@@ -164,7 +167,7 @@ func (a *app) untilAgain() time.Duration {
 func (a *app) began(op *running) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.view.operation, a.view.retry, a.view.waits = op.state.DeepCopy(), nil, nil
+	a.view.operation, a.view.retry, a.view.waits, a.view.lacks = op.state.DeepCopy(), nil, nil, nil
 }
 
 // progress takes how far an operation is.

@@ -90,7 +90,7 @@ func (d *driver) write(ctx context.Context, a *app, g gate, t *operation.Task) o
 		out.needs = []apply.Need{*need}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {
 			// Nothing here brings the kind: that affects only this object.
-			out.Err, out.Again = errors.New(live.UnknownKind(g.work.Cluster.Kinds, t.ID, need.Version)), true
+			out.Err = errors.New(live.UnknownKind(g.work.Cluster.Kinds, t.ID, need.Version))
 			return out
 		}
 		out.Needs = []engine.Wait{need.Wait}

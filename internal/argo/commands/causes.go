@@ -81,7 +81,8 @@ func results(app *v1alpha1.Application) []dialect.Cause {
 			text := fmt.Sprintf("✗ %s failed in %s: %s", resourceName(r), cmp.Or(r.SyncPhase, "Sync"), oneLine(r.Message))
 			causes = append(causes, dialect.Cause{Text: text, Object: id})
 		case r.HookType != "" && r.HookPhase == v1alpha1.OperationRunning:
-			text := fmt.Sprintf("◌ hook %s of %s runs: %s", resourceName(r), r.SyncPhase, oneLine(r.Message))
+			text := fmt.Sprintf("◌ hook %s of %s runs: %s; if it hangs, try: headgate terminate app %s -n %s",
+				resourceName(r), r.SyncPhase, oneLine(r.Message), app.Name, app.Namespace)
 			causes = append(causes, dialect.Cause{Text: text, Object: id})
 		}
 	}

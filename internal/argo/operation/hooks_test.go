@@ -228,26 +228,81 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// TestAbandon ends a sync that nothing replaces: its hook that runs does so to its end, and nothing else is done.
+// TestWithdrawn has a newer revision take the place of a sync whose hook hangs: one that it declares as it runs is waited for, any other
+// is ended at once, and the one that replaces it runs.
+func TestWithdrawn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason   string
+		newer    []string
+		declared bool
+		message  string
+		done     []string
+		dropped  string
+	}{
+		"joined": {
+			"the same hook goes on", []string{"pre hook=PreSync", "x"}, true, "waiting for completion of hook /ConfigMap/pre", nil, "",
+		},
+		"changed": {
+			"another one takes its place", []string{"other hook=PreSync", "x"}, false,
+			"successfully synced (all tasks run); ConfigMap/pre was terminated: the newer revision changes or removes it", []string{"other", "x"}, "pre",
+		},
+		"removed": {
+			"the newer revision has none", []string{"x"}, false,
+			"successfully synced (all tasks run); ConfigMap/pre was terminated: the newer revision changes or removes it", []string{"x"}, "pre",
+		},
+		"left out": {
+			"a sync that runs no hooks waits for one that is declared", []string{"x"}, true,
+			"waiting for completion of hook /ConfigMap/pre of a superseded sync", nil, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old := start("pre hook=PreSync", "x")
+			old.health["pre"] = "Progressing"
+			old.run(t)
+			w := start(tc.newer...)
+			w.there, w.health = old.there, old.health
+			w.op.Supersede(old.op, func(*operation.Task) bool { return tc.declared })
+			if got := w.run(t); got != tc.message {
+				t.Errorf("%s: it says %q, want %q", tc.reason, got, tc.message)
+			}
+			if diff := cmp.Diff(tc.done, w.done); diff != "" {
+				t.Errorf("%s, -want +got:\n%s", tc.reason, diff)
+			}
+			if w.dropped != tc.dropped {
+				t.Errorf("%s: it drops %q, want %q", tc.reason, w.dropped, tc.dropped)
+			}
+		})
+	}
+}
+
+// TestAbandon ends a sync that nothing replaces: its hook that runs does so to its end if it is still declared, and nothing else is done.
 func TestAbandon(t *testing.T) {
+	declared := func(is bool) func(*operation.Task) bool { return func(*operation.Task) bool { return is } }
 	w := start("pre hook=PreSync", "x")
 	w.health["pre"] = "Progressing"
 	w.run(t)
-	if !w.op.Abandon("not needed") {
+	if !w.op.Abandon("not needed", declared(true)) {
 		t.Error("no hook runs")
 	}
 	if got, want := w.run(t), "waiting for completion of hook /ConfigMap/pre of a superseded sync"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 	w.health["pre"] = "Healthy"
-	if got, want := w.run(t), "FAILED not needed"; got != want {
+	if got, want := w.run(t), "FAILED not needed; the superseded hook ConfigMap/pre ended"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 	if diff := cmp.Diff([]string{"pre"}, w.done); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if idle := start("x"); idle.op.Abandon("not needed") {
+	if idle := start("x"); idle.op.Abandon("not needed", declared(true)) {
 		t.Error("a hook runs where there is none")
+	}
+	w = start("pre hook=PreSync", "x")
+	w.health["pre"] = "Progressing"
+	w.run(t)
+	w.op.Abandon("not needed", declared(false))
+	if got, want := w.run(t), "FAILED not needed; ConfigMap/pre was terminated: the newer revision changes or removes it"; got != want || w.dropped != "pre" {
+		t.Errorf("where it is not declared any more, it says %q, want %q, and drops %q", got, want, w.dropped)
 	}
 }
 

@@ -65,8 +65,6 @@ func (t *Task) lookHealth(now time.Time, live Live) {
 // Result is what came of writing or deleting the object of a task.
 type Result struct {
 	Err error
-	// Again has a task that failed tried again for as long as its group goes on: what it lacks may come.
-	Again bool
 	// Needs is what has to be there first.
 	Needs []engine.Wait
 	// Skipped says why nothing was done, for a prune.
@@ -82,7 +80,6 @@ func (o *Operation) Applied(t *Task, now time.Time, r Result) {
 	switch {
 	case r.Err != nil:
 		t.fail(r.Err.Error())
-		t.again = r.Again
 	case len(r.Needs) > 0:
 		t.Needs = r.Needs
 	default:
@@ -120,9 +117,6 @@ func (o *Operation) Retry() {
 		if t.State == Pending {
 			t.Needs = nil
 		}
-		if t.State == Failed && t.again && !t.closed {
-			t.State, t.Code, t.Message = Pending, "", ""
-		}
 		if t.Prune && t.Confirm && t.State == Running {
 			t.State = Pending
 		}
@@ -145,8 +139,11 @@ func (o *Operation) linger(now time.Time, live func(engine.ObjectID) Live) (Step
 		case t.ended():
 			o.notes = append(o.notes, "the superseded hook "+t.ID.String()+" ended")
 			continue
-		case !now.Before(until):
+		case t.withdrawn, !now.Before(until):
 			t.State, t.Message = Failed, "superseded, and its deadline expired"
+			if t.withdrawn {
+				t.Message = "the newer revision changes or removes it"
+			}
 			o.notes = append(o.notes, t.ID.String()+" was terminated: "+t.Message)
 			step.Drop = append(step.Drop, t)
 			continue
@@ -200,9 +197,9 @@ func (o *Operation) Spare(left map[engine.ObjectID]bool) {
 	})
 }
 
-// Supersede has this operation take the place of another one: it joins hooks that run and are the same here, and
-// waits for others.
-func (o *Operation) Supersede(old *Operation) {
+// Supersede has this operation take the place of another one: it joins hooks that run and are the same here, waits for others that are declared
+// as they run, and ends the rest: what is not wanted any more must not hold what is.
+func (o *Operation) Supersede(old *Operation, declared func(*Task) bool) {
 	if old == nil {
 		return
 	}
@@ -215,14 +212,17 @@ func (o *Operation) Supersede(old *Operation) {
 			same.State, same.Code, same.Since, same.Message = Running, Synced, t.Since, "joined"
 			continue
 		}
+		t.withdrawn = !declared(t)
 		o.lingering = append(o.lingering, t)
 	}
 }
 
-// Abandon has the operation fail without another step, for a reason, once its hooks that run have ended; it tells whether any do.
-func (o *Operation) Abandon(why string) bool {
+// Abandon has the operation fail without another step, for a reason, once its hooks that run have ended; it tells whether any do. Those
+// that are not declared any more as they are here are ended.
+func (o *Operation) Abandon(why string, declared func(*Task) bool) bool {
 	for _, t := range o.Tasks {
 		if t.Hook && t.State == Running {
+			t.withdrawn = !declared(t)
 			o.lingering = append(o.lingering, t)
 		}
 	}

@@ -6,7 +6,8 @@
 // it was asked. The room refuses clients, clocks and goroutines.
 //
 // Where it goes further than Argo CD: a wave advances when its objects are well, without a pause; an object that is
-// refused does not block others of its own wave; and a newer sync takes over the hooks of the one that it supersedes.
+// refused does not block others of its own wave; a newer sync takes over the hooks of the one that it supersedes; and a sync continues without
+// the health of an object that waits for what only it can bring.
 package operation
 
 import (
@@ -80,10 +81,10 @@ type Task struct {
 	was, why string
 	// closed is set once nothing more comes of the group of the task.
 	closed bool
-	// again is set where a failed task is tried again while its group goes on.
-	again bool
 	// released is set for a hook that has completed and is held no more.
 	released bool
+	// withdrawn is set for a hook of a superseded sync that the newer state does not have as it is.
+	withdrawn bool
 	// unwaited is set once the operation continues without waiting for the health of the object.
 	unwaited bool
 }
@@ -110,6 +111,9 @@ func (t *Task) Name() string {
 // Unwaited reports whether the operation ended without waiting for the health of the object: the last wave is not waited for.
 // Argo CD shows such an object as one that runs.
 func (t *Task) Unwaited() bool { return t.unwaited }
+
+// refused reports whether the object of a task could not be written or deleted, or vanished.
+func (t *Task) refused() bool { return t.State == Failed && t.Code == SyncFailed }
 
 func (t *Task) ended() bool { return t.State == Done || t.State == Failed }
 
@@ -147,6 +151,10 @@ type Step struct {
 	// Release are hooks that have completed and are to be held no more; Released says what came of it.
 	Release []*Task
 	Waits   []engine.Wait
+	// Healths are the objects whose health is waited for, and Lacks is set where objects cannot be written for want of something
+	// else, when that is all that is waited for.
+	Healths []*Task
+	Lacks   bool
 	Again   time.Time
 	Message string
 	// Ended is set at the end; Failed says how.
@@ -155,7 +163,7 @@ type Step struct {
 	Drop []*Task
 }
 
-// HookPatience is how long a hook of a superseded sync may go on that names no deadline of its own.
+// HookPatience is how long a hook of a sync may go on that is superseded by nothing, and that names no deadline of its own.
 const HookPatience = 5 * time.Minute
 
 // staleness is how long a status that was bad before an object was written may stay so.
@@ -179,7 +187,7 @@ func (o *Operation) Next(now time.Time, live func(engine.ObjectID) Live) Step {
 		if group == nil {
 			return o.end(now, live)
 		}
-		if step, acts := o.advance(group, last, now); acts {
+		if step, acts := o.advance(group, last); acts {
 			return step
 		}
 	}
@@ -230,7 +238,7 @@ func compareGroup(a, b *Task) int {
 }
 
 // advance acts on a group: it is false when the group has ended by what is known already.
-func (o *Operation) advance(group []*Task, last bool, now time.Time) (Step, bool) {
+func (o *Operation) advance(group []*Task, last bool) (Step, bool) {
 	var step Step
 	for _, t := range group {
 		switch {
@@ -243,7 +251,7 @@ func (o *Operation) advance(group []*Task, last bool, now time.Time) (Step, bool
 	if len(step.Delete)+len(step.Apply) > 0 {
 		return step, true
 	}
-	step = o.wait(group, last, now)
+	step = o.wait(group, last)
 	if len(step.Waits) > 0 {
 		return step, true
 	}
@@ -251,13 +259,16 @@ func (o *Operation) advance(group []*Task, last bool, now time.Time) (Step, bool
 	return Step{}, false
 }
 
-// wait words what a group waits for. The health of the last one is not waited for.
-func (o *Operation) wait(group []*Task, last bool, now time.Time) Step {
+// wait words what a group waits for. The health of the last one is not waited for. Once an object was refused, the sync
+// fails as soon as the hooks that run have ended.
+func (o *Operation) wait(group []*Task, last bool) Step {
 	var step Step
 	var hooks, healths, deletions, needs []*Task
+	refused := slices.ContainsFunc(group, (*Task).refused)
 	for _, t := range group {
 		switch {
 		case t.ended():
+		case refused && !(t.Hook && t.State == Running):
 		case t.State == Pending:
 			needs = append(needs, t)
 			step.Waits = append(step.Waits, t.Needs...)
@@ -290,7 +301,19 @@ func (o *Operation) wait(group []*Task, last bool, now time.Time) Step {
 	case len(needs) > 0:
 		step.Message = "waiting for " + step.Waits[0].String()
 	}
+	if len(deletions)+len(hooks)+len(needs) == 0 {
+		step.Healths = healths
+	}
+	step.Lacks = len(needs) > 0 && len(deletions)+len(hooks)+len(healths) == 0
 	return step
+}
+
+// Leave has the operation continue without waiting for the health of an object, and say why.
+func (o *Operation) Leave(t *Task, why string) {
+	t.State, t.unwaited = Done, true
+	if !slices.Contains(o.notes, why) {
+		o.notes = append(o.notes, why)
+	}
 }
 
 // stage names a group for people; it is empty when there is no other.
@@ -310,17 +333,23 @@ func (t *Task) waits(reason string) engine.Wait {
 	return engine.Wait{On: t.ID, Reason: reason, Since: t.Since}
 }
 
-// close ends a group of which nothing is waited for any more, and notes what failed in it.
+// close ends a group of which nothing is waited for any more, and notes what failed in it. What has not ended in a group
+// that failed stays as it is; else it is done, since its health is not waited for.
 func (o *Operation) close(group []*Task, last bool) {
 	var failed []engine.Wait
-	waited := !last || slices.ContainsFunc(group, func(t *Task) bool { return t.Hook })
 	for _, t := range group {
-		t.closed, t.unwaited = true, !waited && !t.Prune && t.State != Failed
-		if !t.ended() {
-			t.State = Done
-		}
+		t.closed = true
 		if t.State == Failed {
 			failed = append(failed, engine.Wait{On: t.ID, Reason: strings.TrimPrefix(t.Message, t.ID.String()+": ")})
+		}
+	}
+	waited := !last || slices.ContainsFunc(group, func(t *Task) bool { return t.Hook })
+	for _, t := range group {
+		switch {
+		case t.State == Done:
+			t.unwaited = t.unwaited || !waited && !t.Prune
+		case len(failed) == 0:
+			t.State, t.unwaited = Done, !waited && !t.Prune
 		}
 	}
 	if len(failed) > 0 && o.failure == "" {

@@ -1,7 +1,7 @@
 package operation_test
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -36,8 +36,9 @@ type world struct {
 	there  map[string]bool
 	health map[string]string
 	done   []string
-	// released are hooks that are held no more.
+	// released are hooks that are held no more; dropped those that are deleted before the end.
 	released []string
+	dropped  string
 }
 
 func start(objects ...string) *world {
@@ -64,11 +65,18 @@ func (w *world) run(t *testing.T) string {
 			w.op.Released(task, nil)
 			w.released = append(w.released, task.ID.Name)
 		}
-		if len(step.Release) > 0 {
-			continue
+		for _, task := range step.Drop {
+			if !step.Ended {
+				w.dropped += task.ID.Name
+			}
 		}
-		if step.Ended || len(step.Apply)+len(step.Delete) == 0 {
-			return fmt.Sprintf("%s%s", map[bool]string{true: "FAILED "}[step.Failed], step.Message)
+		switch {
+		case len(step.Release) > 0, len(step.Drop) > 0 && !step.Ended:
+			continue
+		case step.Ended:
+			return map[bool]string{true: "FAILED "}[step.Failed] + strings.Join(append([]string{step.Message}, w.op.Notes()...), "; ")
+		case len(step.Apply)+len(step.Delete) == 0:
+			return step.Message
 		}
 		var names []string
 		for _, task := range step.Delete {
@@ -138,39 +146,52 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What fails since its kind is not there is tried again for as long as its wave goes on, and fails the sync then.
-func TestAgain(t *testing.T) {
-	lacking := func(w *world, id string) {
-		for _, task := range w.op.Tasks {
-			if task.ID.Name == id {
-				w.op.Applied(task, began, operation.Result{Err: fmt.Errorf("ConfigMap/%s: its kind is not there", id), Again: true})
+// A refused object fails its sync at once, whatever else its wave waits for, but for a hook that runs: that comes to its end.
+func TestRefused(t *testing.T) {
+	const why = "one or more objects failed to apply, reason: ConfigMap/b: it is forbidden"
+	for name, tc := range map[string]struct {
+		reason  string
+		objects []string
+		needy   string
+		message string
+		then    string
+	}{
+		"health": {
+			"what is on its way is not waited for", []string{"a", "b", "later sync-wave=1"}, "", "FAILED " + why, "FAILED " + why,
+		},
+		"needs": {
+			"nor what cannot be written yet", []string{"a", "b", "c", "later sync-wave=1"}, "c", "FAILED " + why, "FAILED " + why,
+		},
+		"hook": {
+			"a hook that runs is", []string{"a hook=Sync", "b", "later sync-wave=1"}, "", "waiting for completion of hook /ConfigMap/a",
+			"FAILED " + why,
+		},
+		"failure": {
+			"hooks for failures run", []string{"a", "b", "later sync-wave=1", "fail hook=SyncFail"}, "", "waiting for completion of hook /ConfigMap/fail",
+			"FAILED " + why,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(tc.objects...)
+			w.health = map[string]string{"a": "Progressing", "fail": "Progressing"}
+			for _, task := range w.op.Next(began, w.live).Apply {
+				switch task.ID.Name {
+				case "b":
+					w.op.Applied(task, began, operation.Result{Err: errors.New("it is forbidden")})
+				case tc.needy:
+					w.op.Applied(task, began, operation.Result{Needs: []engine.Wait{{On: task.ID, Reason: "its namespace does not exist"}}})
+				default:
+					w.there[task.ID.Name] = true
+					w.op.Applied(task, began, operation.Result{})
+				}
 			}
-		}
-	}
-	w := start("a", "b", "later sync-wave=1")
-	w.health = map[string]string{"a": "Progressing"}
-	w.op.Next(began, w.live)
-	w.there["a"] = true
-	for _, task := range w.op.Tasks {
-		if task.ID.Name == "a" {
-			w.op.Applied(task, began, operation.Result{})
-		}
-	}
-	lacking(w, "b")
-	if got := w.run(t); got != "waiting for healthy state of /ConfigMap/a" || len(w.done) > 0 {
-		t.Errorf("it says %q and wrote %v", got, w.done)
-	}
-	w.op.Retry()
-	if got := w.run(t); got != "waiting for healthy state of /ConfigMap/a" || !cmp.Equal(w.done, []string{"b"}) {
-		t.Errorf("tried again, it says %q and wrote %v", got, w.done)
-	}
-	lacking(w, "b")
-	w.health["a"] = "Healthy"
-	if got := w.run(t); got != "FAILED one or more objects failed to apply, reason: ConfigMap/b: its kind is not there" {
-		t.Errorf("at the end of the wave it says %q", got)
-	}
-	w.op.Retry()
-	if got := w.run(t); !strings.HasPrefix(got, "FAILED") || !cmp.Equal(w.done, []string{"b"}) {
-		t.Errorf("after its end it says %q and wrote %v", got, w.done)
+			if got := w.run(t); got != tc.message {
+				t.Errorf("%s: it says %q, want %q", tc.reason, got, tc.message)
+			}
+			w.health = map[string]string{}
+			if got := w.run(t); got != tc.then {
+				t.Errorf("%s: then it says %q, want %q", tc.reason, got, tc.then)
+			}
+		})
 	}
 }

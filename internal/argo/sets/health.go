@@ -34,16 +34,27 @@ func (s *Sets) Health(rec cluster.Record) engine.ObjectHealth {
 // firstMoving is the first Application of a set, by name, that is on its way to what it declares, and why it has not arrived;
 // empty when there is none.
 func (s *Sets) firstMoving(set types.NamespacedName) (first, why string) {
-	for _, one := range s.installation.Applications(set.Namespace) {
-		obj := one.Declared
-		if first != "" && obj.Name >= first || !slices.Contains(s.of(obj), set) {
-			continue
-		}
-		if because, moving := s.installation.Moving(types.NamespacedName{Namespace: obj.Namespace, Name: obj.Name}); moving {
-			first, why = obj.Name, because
+	for name, because := range s.Moving(set) {
+		if first == "" || name < first {
+			first, why = name, because
 		}
 	}
 	return first, why
+}
+
+// Moving are the Applications of a set that are on their way to what they declare, by name, with why they have not arrived.
+func (s *Sets) Moving(set types.NamespacedName) map[string]string {
+	moving := map[string]string{}
+	for _, one := range s.installation.Applications(set.Namespace) {
+		obj := one.Declared
+		if !slices.Contains(s.of(obj), set) {
+			continue
+		}
+		if why, moves := s.installation.Moving(types.NamespacedName{Namespace: obj.Namespace, Name: obj.Name}); moves {
+			moving[obj.Name] = why
+		}
+	}
+	return moving
 }
 
 // ignoresHealth reports whether the health of what a set generates is ignored.
@@ -60,6 +71,13 @@ func (s *Sets) wakeParents(obj *v1alpha1.Application) {
 		if first, _ := s.firstMoving(set); s.moves(set, first) {
 			s.host.Runner.ObjectChanged(engine.ObjectID{Group: v1alpha1.GroupVersion.Group, Kind: Kind, Namespace: set.Namespace, Name: set.Name})
 		}
+	}
+}
+
+// Stalled wakes what waits for the sets of an Application that now lacks what others have to bring.
+func (s *Sets) Stalled(obj *v1alpha1.Application) {
+	for _, set := range s.of(obj) {
+		s.host.Runner.ObjectChanged(engine.ObjectID{Group: v1alpha1.GroupVersion.Group, Kind: Kind, Namespace: set.Namespace, Name: set.Name})
 	}
 }
 
