@@ -82,7 +82,7 @@ func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operatio
 			state.SyncResult = op.state.SyncResult.DeepCopy()
 			state.SyncResult.Resources = op.results()
 		}
-		return at(op.request, c.revision), state
+		return healing(at(op.request, c.revision), c), state
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -100,15 +100,30 @@ func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operatio
 		return obj.Operation.DeepCopy(), state
 	}
 	if state := a.view.retry; state != nil && same(*state) {
-		return at(state.Operation, c.revision), state
+		return healing(at(state.Operation, c.revision), c), state
 	}
 	a.view.retry = nil
 	if a.view.operation == nil && obj.Status.OperationState != nil {
 		if state := resumable(obj, c.revision, &obj.Status.OperationState.Operation); state != nil {
-			return state.Operation.DeepCopy(), state
+			return healing(state.Operation.DeepCopy(), c), state
 		}
 	}
 	return nil, nil
+}
+
+// healing is a request with what is out of sync by now, where it is one by which an Application reverts drift: more may have changed since it
+// began.
+func healing(request *v1alpha1.Operation, c *comparison) *v1alpha1.Operation {
+	if !request.InitiatedBy.Automated || request.Sync == nil || len(request.Sync.Resources) == 0 {
+		return request
+	}
+	for _, r := range c.resources() {
+		one := v1alpha1.SyncOperationResource{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+		if r.Status == v1alpha1.SyncStatusCodeOutOfSync && !r.Hook && !slices.Contains(request.Sync.Resources, one) {
+			request.Sync.Resources = append(request.Sync.Resources, one)
+		}
+	}
+	return request
 }
 
 // at is a request at the current revision, if it is an automated one.

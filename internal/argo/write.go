@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,6 +89,11 @@ func (d *driver) write(ctx context.Context, a *app, g gate, t *operation.Task) o
 	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Health: rec.Health.Status, Message: said(written, order.Mode)}}
 	if need := written.Wait; need != nil {
 		out.needs = []apply.Need{*need}
+		if need.What == apply.ObjectThere && (c.find(need.Object) != nil || asksFor(a.now(), need.Object)) && !a.job.op.makes(need.Object) {
+			// Nothing else brings it, and this sync has been there: another one begins with it.
+			out.Err = errors.New(need.Reason)
+			return out
+		}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {
 			// Nothing here brings the kind: that affects only this object.
 			out.Err = errors.New(live.UnknownKind(g.work.Cluster.Kinds, t.ID, need.Version))
@@ -148,6 +154,13 @@ func said(w apply.Written, mode apply.WriteMode) string {
 		name += ". " + w.Message
 	}
 	return name
+}
+
+// makes reports whether an object is still to be written.
+func (r *running) makes(id engine.ObjectID) bool {
+	r.guard.Lock()
+	defer r.guard.Unlock()
+	return slices.ContainsFunc(r.sync.Tasks, func(t *operation.Task) bool { return t.ID == id && t.State == operation.Pending })
 }
 
 // lacks are what objects lack that could not be written.
