@@ -145,7 +145,7 @@ func (d *driver) automate(a *app, c *comparison, now time.Time) *v1alpha1.Operat
 	pin := pinOf(obj)
 	decision := policy.Automate(policy.AutoFacts{
 		App: obj, Sync: a.compared(), Resources: c.resources(), SameContent: a.job.sameContent(c),
-		Inputs: c.obstacles(), Attempted: a.job.obstacles,
+		Inputs: c.obstacles(), Attempted: a.job.obstacles, HooksFailed: c.hooksFailed,
 		Pin: pin, Windows: windows, SelfHeal: d.settings.Now().Controller.SelfHeal, Now: now,
 	})
 	a.decided(decision)

@@ -38,10 +38,10 @@ type comparison struct {
 	options     policy.Options
 	// digest is that of everything that is declared.
 	digest string
-	// hooked is that of the hooks; hooksDiffer is set when others ran last.
-	hooked      string
-	hooksDiffer bool
-	cluster     string
+	// hooked is that of the hooks; hooksDiffer is set when others ran last, hooksFailed when the sync of these failed, and hooksRan when any ran.
+	hooked                             string
+	hooksDiffer, hooksFailed, hooksRan bool
+	cluster                            string
 }
 
 // compared is one object that is declared.
@@ -126,7 +126,8 @@ func (c *comparison) digestAll(obj *v1alpha1.Application, ran string) {
 	}
 	c.hooked = digest(hooks.String())
 	c.digest = digest(text.String() + c.hooked)
-	c.hooksDiffer = hooks.Len() > 0 && ran != "" && ran != c.hooked
+	c.hooksRan, c.hooksFailed = ran != "", ran == hooksFailed+c.hooked
+	c.hooksDiffer = hooks.Len() > 0 && ran != "" && ran != c.hooked && !c.hooksFailed
 	if ran == "" && hooks.Len() > 0 && obj.Status.OperationState == nil {
 		c.hooksDiffer = true
 	}

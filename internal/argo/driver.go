@@ -212,6 +212,10 @@ func (d *driver) rest(a *app) runner.Acted {
 	if again, why := a.again(); !again.IsZero() {
 		acted.Again, acted.Waiting = again, []engine.Wait{{On: a.id, Reason: "out of sync: " + why, Until: again}}
 	}
+	if why := a.failure(c); why != "" {
+		f := &engine.Failure{Reason: engine.ReasonFailed, Message: why, After: a.untilAgain()}
+		return runner.Acted{Entries: c.entries(), Held: true, Failure: f, Needs: c.needs, Terminal: f.After == 0 && len(c.needs) == 0}
+	}
 	return acted
 }
 

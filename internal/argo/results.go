@@ -111,7 +111,14 @@ func (r *running) settle(c *comparison) {
 		}
 	}
 	c.extras = kept
-	if r.sync.Failing() == "" && !r.selective() && !r.request.Sync.DryRun {
-		c.hooksDiffer = false
+	failed := r.failedHooks() && (c.hooksRan || len(c.barred) == 0)
+	if due := failed || r.sync.Failing() == ""; due && !(r.selective() && c.hooksRan) {
+		// Those of a sync that failed for them are run again, and a sync of selected objects has none.
+		c.hooksDiffer, c.hooksFailed = false, failed
 	}
+}
+
+// failedHooks reports whether a hook ended an operation without success.
+func (r *running) failedHooks() bool {
+	return !r.terminated && slices.ContainsFunc(r.sync.Tasks, func(t *operation.Task) bool { return t.Hook && t.State == operation.Failed })
 }

@@ -102,7 +102,7 @@ func (d *driver) show(a *app, c *comparison, w runner.Work, now time.Time) {
 	} else {
 		v.sync.Revision, v.sync.ComparedTo.Source = c.revision, policy.SourceOf(a.obj.Spec)
 	}
-	if v.hooks == "" && a.obj.Annotations[annotationHooks] == "" && len(c.hooks) > 0 && a.obj.Status.OperationState != nil {
+	if v.hooks == "" && v.operation == nil && a.obj.Annotations[annotationHooks] == "" && len(c.hooks) > 0 && a.obj.Status.OperationState != nil {
 		// The engine that synced it before ran them.
 		v.hooks = c.hooked
 	}
@@ -148,7 +148,7 @@ func (a *app) decided(decision policy.AutoDecision) {
 func (a *app) again() (time.Time, string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.view.sync.Status != v1alpha1.SyncStatusCodeOutOfSync {
+	if a.view.sync.Status != v1alpha1.SyncStatusCodeOutOfSync && !strings.HasPrefix(a.view.hooks, hooksFailed) {
 		return time.Time{}, ""
 	}
 	return a.view.againAt, a.view.why
@@ -196,8 +196,11 @@ func dated(waits, before []engine.Wait) []engine.Wait {
 }
 
 // hooksNever stands for the hooks of an Application of which none have run, since some may not be made: once they may, there
-// is something to sync.
-const hooksNever = "none"
+// is something to sync. hooksFailed is before the digest of those whose sync failed: they are not out of sync, and are run again.
+const (
+	hooksNever  = "none"
+	hooksFailed = "failed:"
+)
 
 // ended takes how an operation ended, or that it is tried again.
 func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) {
@@ -217,8 +220,11 @@ func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) 
 		return
 	}
 	a.answer(op.request)
-	if len(c.barred) > 0 && v.hooks == "" && a.obj.Annotations[annotationHooks] == "" {
+	switch {
+	case len(c.barred) > 0 && v.hooks == "" && a.obj.Annotations[annotationHooks] == "":
 		v.hooks = hooksNever
+	case op.failedHooks():
+		v.hooks = hooksFailed + c.hooked
 	}
 	if op.state.Phase != v1alpha1.OperationSucceeded || op.request.Sync.DryRun {
 		return
@@ -227,6 +233,25 @@ func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) 
 		v.hooks = c.hooked
 		v.history = a.historyWith(op, now)
 	}
+}
+
+// failure is how the last operation failed, when it was one of what is declared now.
+func (a *app) failure(c *comparison) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	state := a.view.operation
+	if state == nil && c.hooksFailed {
+		// A process that has ended saw it.
+		state = a.obj.Status.OperationState
+	} else if !a.job.sameContent(c) {
+		return ""
+	}
+	dry := state != nil && state.Operation.Sync != nil && state.Operation.Sync.DryRun
+	if state == nil || dry || !failedForGood(state) {
+		return ""
+	}
+	a.view.failed = state.Message
+	return state.Message
 }
 
 // wakes tells whether what was read of an Application may be what an operation waits for.

@@ -127,8 +127,8 @@ func readiness(u *unstructured.Unstructured) (status, reason, message string) {
 	}
 	sync, health := string(app.Status.Sync.Status), string(app.Status.Health.Status)
 	state := app.Status.OperationState
-	running := state != nil && !over(app)
-	if sync == synced && health == healthy && !running {
+	running, failed := state != nil && !over(app), failedNow(app)
+	if sync == synced && health == healthy && !running && !failed {
 		message := "Synced and Healthy"
 		if pin := app.Annotations[AnnotationPin]; pin != "" {
 			message += ", pinned to " + pin
@@ -138,7 +138,20 @@ func readiness(u *unstructured.Unstructured) (status, reason, message string) {
 	if sync == "" && state == nil {
 		return "False", "Unknown", "waiting to be reconciled"
 	}
+	if failed && sync == synced && health == healthy {
+		return "False", "SyncFailed", messageOf(app, running)
+	}
 	return "False", reasonOf(sync, health, running), messageOf(app, running)
+}
+
+// failedNow reports whether the last sync failed at what is compared now: that is not ready, however well the objects are.
+func failedNow(app *v1alpha1.Application) bool {
+	state, sync := app.Status.OperationState, app.Status.Sync
+	if state == nil || state.SyncResult == nil || state.Phase != v1alpha1.OperationFailed && state.Phase != v1alpha1.OperationError {
+		return false
+	}
+	dry := state.Operation.Sync != nil && state.Operation.Sync.DryRun
+	return !dry && state.SyncResult.Revision == sync.Revision && slices.Equal(state.SyncResult.Revisions, sync.Revisions)
 }
 
 // reasonOf is one word for what is not as it should be.

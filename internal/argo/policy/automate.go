@@ -23,6 +23,8 @@ type AutoFacts struct {
 	// Inputs is the digest of everything that was rendered from, beside what the revisions and the spec tell;
 	// Attempted is the one of the last operation. Where either is empty, they say nothing.
 	Inputs, Attempted string
+	// HooksFailed is set where the last sync failed for a hook: there is something to do although nothing is out of sync.
+	HooksFailed bool
 	// Pin is in force until its time.
 	Pin Pin
 	// Windows is the verdict of the sync windows.
@@ -99,7 +101,7 @@ func unwanted(f AutoFacts) (AutoDecision, bool) {
 
 // needless stops where nothing is to be done.
 func needless(f AutoFacts) (AutoDecision, bool) {
-	if f.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync {
+	if f.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync && !(f.HooksFailed && f.Sync.Status == v1alpha1.SyncStatusCodeSynced) {
 		return because("application status is " + string(f.Sync.Status))
 	}
 	onlyPrune := len(f.Resources) > 0
