@@ -74,7 +74,7 @@ func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operatio
 	obj, early := a.now(), w.Superseded()
 	// A newer revision with the same content for the Application is no reason to start over.
 	same := func(state v1alpha1.OperationState) bool {
-		return sameRevision(state, c.revision) || a.job.sameContent(c)
+		return (sameRevision(state, c.revision) || a.job.sameContent(c)) && sameSources(state, obj)
 	}
 	if op := a.job.op; op != nil && same(op.state) && !a.asksElse(op) {
 		state := &v1alpha1.OperationState{StartedAt: op.state.StartedAt, RetryCount: op.state.RetryCount}

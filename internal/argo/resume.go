@@ -7,13 +7,14 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // resumable is the state of an operation that a process which ended has left, when it is the one that is wanted.
 func resumable(obj *v1alpha1.Application, revision string, op *v1alpha1.Operation) *v1alpha1.OperationState {
 	state := obj.Status.OperationState
-	if state == nil || !sameRequest(state.Operation, *op) {
+	if state == nil || !sameRequest(state.Operation, *op) || !sameSources(*state, obj) {
 		return nil
 	}
 	if state.Phase != v1alpha1.OperationTerminating && (state.Phase != v1alpha1.OperationRunning || !sameRevision(*state, revision)) {
@@ -75,6 +76,15 @@ func finished(before []v1alpha1.ResourceResult, op *operation.Operation, cluster
 
 func idOfResult(r v1alpha1.ResourceResult, cluster string) engine.ObjectID {
 	return engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: cluster}
+}
+
+// sameSources reports whether an operation is of the sources that an Application declares. One that names its own is.
+func sameSources(state v1alpha1.OperationState, obj *v1alpha1.Application) bool {
+	request, result := state.Operation, state.SyncResult
+	if !request.InitiatedBy.Automated || result == nil {
+		return true
+	}
+	return encoded(result.Source) == encoded(policy.SourceOf(obj.Spec)) && encoded(result.Sources) == encoded(obj.Spec.Sources)
 }
 
 func sameRevision(state v1alpha1.OperationState, revision string) bool {
