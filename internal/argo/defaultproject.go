@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/argo/configuration"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -60,8 +61,12 @@ func (e *Engine) recallDefault(ctx context.Context) error {
 		e.observe("AppProject/"+configuration.DefaultProject, "where it is missing, it permits nothing: "+err.Error())
 		return nil
 	}
-	if remembered(before, e.projects.Has(configuration.DefaultProject), installed) == implied {
+	switch has := e.projects.Has(configuration.DefaultProject); {
+	case remembered(before, has, installed) == implied:
 		e.projects.Imply()
+	case before == implied:
+		// It came, and the process ended before it was completed.
+		e.projects.Complete()
 	}
 	e.defaults.Wake(e.options.Namespace)
 	return nil
@@ -105,8 +110,14 @@ type defaults struct{ *Engine }
 // Share is the installation.
 func (defaults) Share(namespace string) string { return namespace }
 
-// Pass writes what is to be remembered.
+// Pass completes a default project, and writes what is to be remembered.
 func (d defaults) Pass(ctx context.Context, namespace string) rounds.Next {
+	if err := d.complete(ctx); err != nil {
+		if ctx.Err() == nil {
+			d.observe("AppProject/"+configuration.DefaultProject, "what it leaves out of the project that was implied could not be written: "+err.Error())
+		}
+		return rounds.Done(err)
+	}
 	now, err := d.memory(ctx)
 	want := required
 	if d.projects.Implied() {
@@ -118,10 +129,41 @@ func (d defaults) Pass(ctx context.Context, namespace string) rounds.Next {
 			"metadata": map[string]any{"annotations": map[string]any{memoryPrefix + namespace: string(want)}},
 		})
 	}
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil && want == required:
+		d.projects.Completed()
+	case err != nil && ctx.Err() == nil:
 		d.observe("AppProject/"+configuration.DefaultProject, "that it was there could not be remembered: "+err.Error())
 	}
 	return rounds.Done(err)
+}
+
+// complete has a default project that came where one was implied have what it leaves out of that one, unless it has changed since.
+func (d defaults) complete(ctx context.Context) error {
+	project := d.projects.Incomplete()
+	if project == nil {
+		return nil
+	}
+	before, err := declared.Fields(project.Spec)
+	if err != nil {
+		return fmt.Errorf("encoding it: %w", err)
+	}
+	after, err := declared.Fields(policy.Completed(project).Spec)
+	if err != nil {
+		return fmt.Errorf("encoding it: %w", err)
+	}
+	missing := declared.Difference(before, after)
+	if len(missing) == 0 {
+		return nil
+	}
+	writer := declared.Writer{Client: d.client.Resource(projectResource), Manager: component}
+	u, err := writer.Patch(ctx, project, map[string]any{
+		"metadata": map[string]any{"resourceVersion": project.ResourceVersion}, "spec": missing,
+	})
+	if err == nil && u != nil {
+		d.putProject(u)
+	}
+	return err
 }
 
 // remembering is how long a write waits that failed.

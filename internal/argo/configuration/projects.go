@@ -15,8 +15,10 @@ const DefaultProject = policy.DefaultProject
 // Projects holds the AppProjects. It is safe for concurrent use.
 type Projects struct {
 	mu sync.RWMutex
-	// implied is set where a default project was never there: one that permits everything stands for it.
-	implied  bool
+	// implied is set where a default project was never there: one that permits everything stands for it. completes is set from when
+	// one comes to be there until it has what it leaves out of that one.
+	implied, completes bool
+
 	declared map[string]*v1alpha1.AppProject
 	read     map[string]*policy.Project
 	problems map[string]string
@@ -49,7 +51,7 @@ func (p *Projects) Get(name string) *policy.Project {
 	if declared == nil {
 		return nil
 	}
-	made, err := policy.Effective(declared, p.globals, func(name string) *v1alpha1.AppProject { return p.declared[name] })
+	made, err := policy.Effective(declared, p.globals, p.declaredAs)
 	if err != nil {
 		p.problems[name] = err.Error()
 	} else {
@@ -72,26 +74,28 @@ func (p *Projects) By(s settings.Settings, name string) *policy.Project {
 		return nil
 	}
 	// What is wrong with it is said of the settings of now.
-	made, _ := policy.Effective(declared, s.GlobalProjects, func(name string) *v1alpha1.AppProject { return p.declared[name] })
+	made, _ := policy.Effective(declared, s.GlobalProjects, p.declaredAs)
 	return made
 }
 
 // declaredAs is what is declared of a project, nil for nothing. The caller holds the lock.
 func (p *Projects) declaredAs(name string) *v1alpha1.AppProject {
-	if name == DefaultProject && p.implied {
+	declared := p.declared[name]
+	switch {
+	case name != DefaultProject:
+	case p.implied:
 		return Permissive()
+	case p.completes && declared != nil:
+		return policy.Completed(declared)
 	}
-	return p.declared[name]
+	return declared
 }
 
 // Permissive is the default project where none is declared.
 func Permissive() *v1alpha1.AppProject {
 	made := &v1alpha1.AppProject{}
 	made.Name = DefaultProject
-	made.Spec.SourceRepos = []string{"*"}
-	made.Spec.Destinations = []v1alpha1.ApplicationDestination{{Server: "*", Namespace: "*"}}
-	made.Spec.ClusterResourceWhitelist = []v1alpha1.ClusterResourceRestrictionItem{{Group: "*", Kind: "*"}}
-	return made
+	return policy.Completed(made)
 }
 
 // Reread forgets what was read, by the settings of now.
@@ -145,8 +149,35 @@ func (p *Projects) enter(name string, project *v1alpha1.AppProject, unreadable e
 	if unreadable != nil {
 		p.unreadable[name] = unreadable
 	}
-	// Once there was one, its absence is a deletion.
-	p.implied = p.implied && name != DefaultProject
+	if name == DefaultProject {
+		p.completes = (p.implied || p.completes) && (project != nil || unreadable != nil)
+		// Once there was one, its absence is a deletion.
+		p.implied = false
+	}
+}
+
+// Complete has the default project that is there have what it leaves out of the one that was implied until now.
+func (p *Projects) Complete() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.completes, p.read = true, map[string]*policy.Project{}
+}
+
+// Incomplete is the default project as it is declared, while it is to have what it leaves out; nil otherwise.
+func (p *Projects) Incomplete() *v1alpha1.AppProject {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if !p.completes {
+		return nil
+	}
+	return p.declared[DefaultProject]
+}
+
+// Completed takes that the default project has everything that it was to have.
+func (p *Projects) Completed() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.completes = false
 }
 
 // Imply has a default project that permits everything stand for the one that was never there. It is for the start, before

@@ -32,6 +32,10 @@ func (w *Walk) takeProject(o *unstructured.Unstructured) {
 		runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, project) != nil {
 		return
 	}
+	if project.Name == policy.DefaultProject {
+		// Where it comes to be there, it completes the one that is implied.
+		project = policy.Completed(project)
+	}
 	w.projects[project.Name] = project
 }
 
