@@ -109,6 +109,7 @@ func (a *Applier) begin(ctx context.Context, o Order) (*scribe, Result) {
 	}
 	s.trusted = a.watching(ctx, o.Object)
 	s.live = a.live(id)
+	s.marked(s.live.Marks)
 	s.known = a.recall(id, false)
 	return s, result
 }
@@ -189,7 +190,16 @@ func (s *scribe) read(ctx context.Context) error {
 		return fmt.Errorf("reading it: %w", err)
 	}
 	s.before = live
+	s.marked(s.applier.marks(live))
 	return nil
+}
+
+// marked takes from the live object how it is written: a user may have said so there.
+func (s *scribe) marked(marks engine.Marks) {
+	s.Force = s.Force || marks.Force
+	if marks.Replace {
+		s.Mode = Replace
+	}
 }
 
 // left are the fields of a live object that are left to others.

@@ -15,8 +15,10 @@ type Marks struct {
 	Once bool
 	// Merge is set by "ssa: Merge": what kubectl added stays.
 	Merge bool
-	// Force is set by "force: enabled": the object is recreated when it cannot be changed in place.
+	// Force is set by "force: enabled" and by "sync-options: Force=true": the object is recreated when it cannot be changed in place.
 	Force bool
+	// Replace is set by "sync-options: Replace=true": the object is replaced, not applied.
+	Replace bool
 	// Keep is set by "prune: disabled": the object is not deleted when nothing declares it any more.
 	Keep bool
 }
@@ -30,10 +32,13 @@ func MarksOf(u *unstructured.Unstructured, prefix string) Marks {
 	has := func(key, value string) bool {
 		return strings.EqualFold(annotations[prefix+key], value) || strings.EqualFold(labels[prefix+key], value)
 	}
+	option := func(text string) bool {
+		return slices.ContainsFunc(strings.Split(annotations[prefix+"sync-options"], ","), func(item string) bool { return strings.TrimSpace(item) == text })
+	}
 	return Marks{
 		HandsOff: has("reconcile", "disabled") || has("ssa", "Ignore"),
 		Once:     has("ssa", "IfNotPresent"), Merge: has("ssa", "Merge"),
-		Force: has("force", "enabled"), Keep: has("prune", "disabled"),
+		Force: has("force", "enabled") || option("Force=true"), Replace: option("Replace=true"), Keep: has("prune", "disabled"),
 	}
 }
 

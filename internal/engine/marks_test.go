@@ -15,12 +15,16 @@ func TestMarksOf(t *testing.T) {
 		annotations, labels map[string]string
 		want                Marks
 	}{
-		"none":         {"an object without marks is applied and pruned", nil, nil, Marks{}},
-		"paused":       {"a pause is a matter of both", map[string]string{prefix + "reconcile": "disabled"}, nil, Marks{HandsOff: true}},
-		"ignored":      {"so is an object that is left to others", map[string]string{prefix + "ssa": "Ignore"}, nil, Marks{HandsOff: true}},
-		"label":        {"a label counts as an annotation does", nil, map[string]string{prefix + "prune": "disabled"}, Marks{Keep: true}},
-		"case":         {"the case of a value does not matter", map[string]string{prefix + "ssa": "ifnotpresent"}, nil, Marks{Once: true}},
-		"both":         {"marks add up", map[string]string{prefix + "ssa": "Merge"}, map[string]string{prefix + "force": "Enabled"}, Marks{Merge: true, Force: true}},
+		"none":    {"an object without marks is applied and pruned", nil, nil, Marks{}},
+		"paused":  {"a pause is a matter of both", map[string]string{prefix + "reconcile": "disabled"}, nil, Marks{HandsOff: true}},
+		"ignored": {"so is an object that is left to others", map[string]string{prefix + "ssa": "Ignore"}, nil, Marks{HandsOff: true}},
+		"label":   {"a label counts as an annotation does", nil, map[string]string{prefix + "prune": "disabled"}, Marks{Keep: true}},
+		"case":    {"the case of a value does not matter", map[string]string{prefix + "ssa": "ifnotpresent"}, nil, Marks{Once: true}},
+		"both":    {"marks add up", map[string]string{prefix + "ssa": "Merge"}, map[string]string{prefix + "force": "Enabled"}, Marks{Merge: true, Force: true}},
+		"options": {"so do options of syncs, of which only whole ones count", map[string]string{
+			prefix + "sync-options": "Prune=false, Force=true,Replace=true",
+		}, nil, Marks{Force: true, Replace: true}},
+		"no options":   {"an option that is off is none", map[string]string{prefix + "sync-options": "Force=false,Replaced=true"}, nil, Marks{}},
 		"others":       {"another dialect's mark is none", map[string]string{"fluxcd.controlplane.io/reconcile": "disabled"}, nil, Marks{}},
 		"other values": {"nor is another value", map[string]string{prefix + "reconcile": "enabled", prefix + "ssa": "Override"}, nil, Marks{}},
 	}
