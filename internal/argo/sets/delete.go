@@ -10,6 +10,15 @@ import (
 // setFinalizer keeps a set whose Applications are deleted in steps.
 const setFinalizer = "resources-finalizer.argocd.argoproj.io"
 
+// keep has a set outlive its Applications that deletes them in steps: garbage collection would delete them all at once.
+func (s *Sets) keep(ctx context.Context, set *appset.Set) error {
+	options := s.installation.Settings().AppSets
+	if options.DryRun || !appset.ReverseDeletion(set) || !policyOf(set, options).Delete || slices.Contains(set.Finalizers, setFinalizer) {
+		return nil
+	}
+	return s.wrote(s.writer().Finalizer(ctx, set, setFinalizer, true))
+}
+
 // finalize lets a deleted set go. Garbage collection deletes its Applications, unless that has to happen in steps, or the
 // policy permits no deletions: then they lose their owner before the set is deleted.
 func (s *Sets) finalize(ctx context.Context, set *appset.Set) error {

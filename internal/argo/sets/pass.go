@@ -74,6 +74,9 @@ func (s *Sets) reconcile(ctx context.Context, name types.NamespacedName, state *
 	if set.DeletionTimestamp != nil {
 		return 0, s.finalize(ctx, set)
 	}
+	if err := s.keep(ctx, set); err != nil {
+		return 0, err
+	}
 	if set.Annotations[v1alpha1.ApplicationSetRefreshAnnotation] == "true" {
 		s.feeds.Refresh(state.keys)
 		done := map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.ApplicationSetRefreshAnnotation: nil}}}
