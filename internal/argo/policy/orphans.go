@@ -42,9 +42,18 @@ type Resident struct {
 // Orphans counts the objects of a namespace that no Application has and that the project permits, together with what they
 // own: nothing that is owned counts on its own.
 func (p *Project) Orphans(all []Resident) int {
-	below := map[string][]Resident{}
+	below, services := map[string][]Resident{}, map[string]string{}
+	for _, r := range all {
+		if r.Group == "" && r.Kind == "Service" {
+			services[r.Name] = r.UID
+		}
+	}
 	var next []Resident
 	for _, r := range all {
+		if service := services[r.Name]; service != "" && len(r.Owners) == 0 && r.Group == "" && r.Kind == "Endpoints" {
+			// Kubernetes names no owner of them.
+			r.Owners = []string{service}
+		}
 		for _, owner := range r.Owners {
 			below[owner] = append(below[owner], r)
 		}

@@ -316,6 +316,9 @@ func TestOrphans(t *testing.T) {
 		NamespaceResourceBlacklist: []metav1.GroupKind{{Kind: "Secret"}},
 		OrphanedResources:          &v1alpha1.OrphanedResourcesMonitorSettings{Ignore: []v1alpha1.OrphanedResourceKey{{Kind: "ConfigMap", Name: "ignored"}}},
 	}
+	named := func(kind, name string, taken bool) Resident {
+		return Resident{Object: Object{Kind: kind, Namespace: "n", Name: name, Namespaced: true}, UID: kind + name, Taken: taken}
+	}
 	secret := Resident{Object: Object{Kind: "Secret", Namespace: "n", Name: "s", Namespaced: true}, UID: "s"}
 	for name, tc := range map[string]struct {
 		reason string
@@ -328,8 +331,12 @@ func TestOrphans(t *testing.T) {
 		"owned":       {"what an orphan owns counts too, each once", []Resident{config("a", false), config("b", false, "a"), config("c", false, "a", "b")}, 3},
 		"elsewhere":   {"what something owns that is not there does not", []Resident{config("a", false, "gone")}, 0},
 		"in a circle": {"objects that own each other end the count", []Resident{config("a", false), config("b", false, "a", "c"), config("c", false, "b")}, 3},
-		"ignored":     {"what the project ignores is none", []Resident{config("ignored", false), config("a", false)}, 1},
-		"forbidden":   {"what the project does not permit is nobody's business", []Resident{secret}, 0},
+		"explained":   {"the Endpoints of a Service that an Application has are none", []Resident{named("Service", "a", true), named("Endpoints", "a", false)}, 0},
+		"unexplained": {"those of nothing are one, and those of an orphan are counted with it", []Resident{
+			named("Endpoints", "a", false), named("Service", "b", false), named("Endpoints", "b", false),
+		}, 3},
+		"ignored":   {"what the project ignores is none", []Resident{config("ignored", false), config("a", false)}, 1},
+		"forbidden": {"what the project does not permit is nobody's business", []Resident{secret}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := project(t, spec).Orphans(tc.all); got != tc.want {
