@@ -138,14 +138,14 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	case why != "":
 		return d.hold(a, c, why), true
 	}
-	continues := d.continues(a, w, c)
-	a.job.key, a.job.target, a.job.compared = w.Key, w.Declared.Target, c
-	if continues {
-		d.goOn(a, w, c)
 	if a.job.op != nil && a.job.key == w.Key && a.job.target == w.Declared.Target {
 		// The same is declared: only which of it has a namespace was unknown.
 		a.job.attempted = c.digest
 	}
+	continues := d.continues(a, w, c)
+	a.job.key, a.job.target, a.job.compared = w.Key, w.Declared.Target, c
+	if continues {
+		d.goOn(a, w, c)
 	} else {
 		d.startOver(ctx, a, w, c)
 	}
@@ -208,13 +208,13 @@ func failed(err error) runner.Acted {
 // one may begin.
 func (d *driver) rest(a *app) runner.Acted {
 	c := a.job.compared
-	acted := runner.Acted{Entries: c.entries(), Held: true, Waits: true, Needs: c.needs}
-	if again, why := a.again(); !again.IsZero() {
-		acted.Again, acted.Waiting = again, []engine.Wait{{On: a.id, Reason: "out of sync: " + why, Until: again}}
-	}
 	if why := a.failure(c); why != "" {
 		f := &engine.Failure{Reason: engine.ReasonFailed, Message: why, After: a.untilAgain()}
 		return runner.Acted{Entries: c.entries(), Held: true, Failure: f, Needs: c.needs, Terminal: f.After == 0 && len(c.needs) == 0}
+	}
+	acted := runner.Acted{Entries: c.entries(), Held: true, Waits: true, Needs: c.needs}
+	if again, why := a.again(); !again.IsZero() {
+		acted.Again, acted.Waiting = again, []engine.Wait{{On: a.id, Reason: "out of sync: " + why, Until: again}}
 	}
 	return acted
 }
