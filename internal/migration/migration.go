@@ -142,9 +142,14 @@ func turns() []string {
 	return []string{"flux-operator", "kustomize-controller", "helm-controller", "argocd-application-controller"}
 }
 
+// sourceController is the one that serves artifacts, which is started before those that fetch them.
+const sourceController = "source-controller"
+
+func (c Controller) called(name string) bool { return c.Name == name || strings.HasPrefix(c.Name, name+"-") }
+
 func byTurn(a, b Controller) int {
 	at := func(c Controller) int {
-		i := slices.IndexFunc(turns(), func(name string) bool { return c.Name == name || strings.HasPrefix(c.Name, name+"-") })
+		i := slices.IndexFunc(turns(), c.called)
 		switch {
 		case i >= 0:
 			return i
@@ -152,7 +157,8 @@ func byTurn(a, b Controller) int {
 			// Of all controllers only that of Applications is a StatefulSet, whatever its name.
 			return len(turns()) - 1
 		}
-		return len(turns())
+		// Those that serve artifacts are paused last, and started first.
+		return len(turns()) + 1 + slices.IndexFunc([]string{"source-watcher", sourceController}, c.called)
 	}
 	return at(a) - at(b)
 }
@@ -227,6 +233,11 @@ func (m *Migration) Resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(p.Controllers, byTurn) // also those that an earlier version recorded
+	ours, err := m.artifacts(ctx)
+	if err != nil {
+		return err
+	}
 	for n, d := range slices.Backward(p.Controllers) {
 		if err := m.scale(ctx, d, d.Replicas); err != nil {
 			return err
@@ -234,6 +245,11 @@ func (m *Migration) Resume(ctx context.Context) error {
 		m.say("started", d.String())
 		if n == len(p.Controllers)-1 {
 			if err := m.quiet(ctx); err != nil {
+				return err
+			}
+		}
+		if d.called(sourceController) {
+			if err := m.fetched(ctx, d, ours); err != nil {
 				return err
 			}
 		}

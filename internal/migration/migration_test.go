@@ -11,10 +11,12 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Those are paused first that would start the others again; the shards of a controller with it.
+// Those are paused first that would start the others again, the shards of a controller with it, and those last that serve artifacts: they are started
+// first.
 func TestTurns(t *testing.T) {
 	list := []Controller{
 		{Name: "source-controller"},
+		{Name: "source-watcher"},
 		{Name: "helm-controller-shard1"},
 		{Name: "kustomize-controller"},
 		{Name: "helm-controller"},
@@ -30,7 +32,7 @@ func TestTurns(t *testing.T) {
 	}
 	want := []string{
 		"flux-operator", "kustomize-controller", "helm-controller-shard1", "helm-controller", "prod-application-controller",
-		"source-controller", "notification-controller", "argocd-applicationset-controller",
+		"notification-controller", "argocd-applicationset-controller", "source-watcher", "source-controller",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -242,7 +243,10 @@ func migrates(t *testing.T, o *operated, served *process) {
 	if code, said := o.command(t, "migrate", "flux", "--without-install"); code != 0 {
 		t.Errorf("the second time ends with %d:\n%s", code, said)
 	}
-	if code, said := o.command(t, "migrate", "flux", "--back"); code != 0 || !strings.Contains(said, "remove the manifests of Headgate from the repository") {
+	back := run(t, "migrate", "flux", "--back", "--kubeconfig", o.kit.Plane.Kubeconfig())
+	fetches(t, o)
+	<-back.ended
+	if code, said := back.cmd.ProcessState.ExitCode(), back.output.String(); code != 0 || !strings.Contains(said, "remove the manifests of Headgate from the repository") || strings.Contains(said, "not fetched") {
 		t.Errorf("the way back ends with %d:\n%s", code, said)
 	}
 	if code := served.interrupt(); code != 0 {
@@ -264,6 +268,47 @@ func migrates(t *testing.T, o *operated, served *process) {
 	}
 	if code, said := o.command(t, "migrate", "flux", "--back"); code != 2 || !strings.Contains(said, "no migration is recorded") {
 		t.Errorf("a way back without a migration ends with %d:\n%s", code, said)
+	}
+}
+
+// fetches does what source-controller does once it runs: it names the artifacts where it serves them. Until then no other controller of Flux is started, which
+// would fetch from where Headgate served them.
+func fetches(t *testing.T, o *operated) {
+	t.Helper()
+	replicas := func(name string) int32 {
+		live, err := o.client.AppsV1().Deployments(toolkit.Namespace).Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return live.Status.ReadyReplicas
+	}
+	eventually(t, "source-controller is started", func() (bool, string) { return replicas("source-controller") == 1, "it is not" })
+	client, err := dynamic.NewForConfig(o.kit.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetched := 0
+	for _, resource := range sources.FetchedResources() {
+		list, err := client.Resource(resource).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range list.Items {
+			if _, has, _ := unstructured.NestedString(u.Object, "status", "artifact", "url"); !has {
+				continue
+			}
+			if n := replicas("kustomize-controller"); n != 0 {
+				t.Errorf("kustomize-controller has %d replicas before source-controller serves %s", n, u.GetName())
+			}
+			patch := fmt.Appendf(nil, `{"status":{"artifact":{"url":"http://source-controller.flux-system.svc/%s.tar.gz"}}}`, u.GetName())
+			if _, err := client.Resource(resource).Namespace(u.GetNamespace()).Patch(t.Context(), u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
+				t.Fatal(err)
+			}
+			fetched++
+		}
+	}
+	if fetched == 0 {
+		t.Error("no source has an artifact")
 	}
 }
 

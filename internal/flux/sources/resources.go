@@ -13,6 +13,11 @@ func UnitResources() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{toolkit.Kustomizations, toolkit.HelmReleases, toolkit.ResourceSetResource}
 }
 
+// FetchedResources are those of the kinds whose artifacts source-controller fetches.
+func FetchedResources() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{toolkit.GitRepositories, toolkit.OCIRepositories, toolkit.Buckets, toolkit.HelmRepositories, toolkit.HelmCharts}
+}
+
 // HeldBy are the objects in the inventory of one that holds others. Entries that cannot be read are left out.
 func HeldBy(u *unstructured.Unstructured) []engine.Entry {
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "inventory", "entries")
