@@ -24,9 +24,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/gitserver"
 )
 
-// strangers is a repository of others, whose objects name a server of the machine in every way that there is: %[1]s is its address, %[2]s its host and
+// fleetOfStrangers is a repository of others, whose objects name a server of the machine in every way that there is: %[1]s is its address, %[2]s its host and
 // port, %[3]s that of one by https, %[4]s the certificate of that, %[5]s a kubeconfig.
-const strangers = `apiVersion: v1
+const fleetOfStrangers = `apiVersion: v1
 kind: Namespace
 metadata: {name: hooked}
 ---
@@ -210,7 +210,7 @@ func pushStrangers(t *testing.T, git *gitserver.Server, server, secure *httptest
 	kubeconfig := "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: '" + server.URL + "/object'}}]\n"
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
 	encode := base64.StdEncoding.EncodeToString
-	writeFile(t, filepath.Join(dir, "first", "all.yaml"), fmt.Sprintf(strangers, server.URL, strings.TrimPrefix(server.URL, "http://"), secure.URL, encode(certificate), encode([]byte(kubeconfig))))
+	writeFile(t, filepath.Join(dir, "first", "all.yaml"), fmt.Sprintf(fleetOfStrangers, server.URL, strings.TrimPrefix(server.URL, "http://"), secure.URL, encode(certificate), encode([]byte(kubeconfig))))
 	writeFile(t, filepath.Join(dir, "second", "x.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: hooked}\n")
 	unit := func(name, more string) string {
 		return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\n" +
