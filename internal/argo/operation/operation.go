@@ -11,7 +11,6 @@
 package operation
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -259,80 +258,6 @@ func (o *Operation) advance(group []*Task, last bool) (Step, bool) {
 	return Step{}, false
 }
 
-// wait words what a group waits for. The health of the last one is not waited for. Once an object was refused, the sync
-// fails as soon as the hooks that run have ended.
-func (o *Operation) wait(group []*Task, last bool) Step {
-	var step Step
-	var hooks, healths, deletions, needs []*Task
-	refused := slices.ContainsFunc(group, (*Task).refused)
-	for _, t := range group {
-		switch {
-		case t.ended():
-		case refused && !(t.Hook && t.State == Running):
-		case t.State == Pending:
-			needs = append(needs, t)
-			step.Waits = append(step.Waits, t.Needs...)
-		case t.State == Deleting || t.Prune:
-			deletions = append(deletions, t)
-			step.Waits = append(step.Waits, t.waits(orElse(t.Message, "it is being deleted")))
-		case t.Hook:
-			hooks = append(hooks, t)
-			step.Waits = append(step.Waits, t.waits(orElse(t.why, "the hook has not completed")))
-		case !last:
-			healths = append(healths, t)
-			step.Waits = append(step.Waits, t.waits(orElse(t.why, "it is not healthy")))
-			if t.was == degraded {
-				step.Again = sooner(step.Again, t.Since.Add(staleness))
-			}
-		}
-	}
-	if stage := o.stage(group); stage != "" {
-		for i := range step.Waits {
-			step.Waits[i].Stage = stage
-		}
-	}
-	switch {
-	case len(deletions) > 0:
-		step.Message = "waiting for deletion of " + describe(deletions, "resources")
-	case len(hooks) > 0:
-		step.Message = "waiting for completion of hook " + describe(hooks, "hooks")
-	case len(healths) > 0:
-		step.Message = "waiting for healthy state of " + describe(healths, "resources")
-	case len(needs) > 0:
-		step.Message = "waiting for " + step.Waits[0].String()
-	}
-	if len(deletions)+len(hooks)+len(needs) == 0 {
-		step.Healths = healths
-	}
-	step.Lacks = len(needs) > 0 && len(deletions)+len(hooks)+len(healths) == 0
-	return step
-}
-
-// Leave has the operation continue without waiting for the health of an object, and say why.
-func (o *Operation) Leave(t *Task, why string) {
-	t.State, t.unwaited = Done, true
-	if !slices.Contains(o.notes, why) {
-		o.notes = append(o.notes, why)
-	}
-}
-
-// stage names a group for people; it is empty when there is no other.
-func (o *Operation) stage(group []*Task) string {
-	only := !slices.ContainsFunc(o.Tasks, func(t *Task) bool { return t.Phase != SyncFail && compareGroup(t, group[0]) != 0 })
-	switch {
-	case only:
-		return ""
-	case group[0].Phase == Sync:
-		return fmt.Sprintf("wave %d", group[0].Wave)
-	default:
-		return fmt.Sprintf("%s, wave %d", group[0].Phase, group[0].Wave)
-	}
-}
-
-func (t *Task) waits(reason string) engine.Wait {
-	return engine.Wait{On: t.ID, Reason: reason, Since: t.Since}
-}
-
 // close ends a group of which nothing is waited for any more, and notes what failed in it. What has not ended in a group
 // that failed stays as it is; else it is done, since its health is not waited for.
 func (o *Operation) close(group []*Task, last bool) {
@@ -361,86 +286,6 @@ func (o *Operation) close(group []*Task, last bool) {
 			}
 		}
 	}
-}
-
-// Passed are the hooks of a phase once all of them have succeeded; nil while one has not, or when there are none.
-func (o *Operation) Passed(phase Phase) []*Task {
-	var hooks []*Task
-	for _, t := range o.Tasks {
-		if !t.Hook || t.Phase != phase {
-			continue
-		}
-		if t.State != Done || !t.released {
-			return nil
-		}
-		hooks = append(hooks, t)
-	}
-	return hooks
-}
-
-// end tells how the operation ended.
-func (o *Operation) end(now time.Time, live func(engine.ObjectID) Live) Step {
-	step := Step{Ended: true, Failed: o.failure != "", Message: "successfully synced (all tasks run)"}
-	if step.Failed {
-		step.Message = o.failure
-	}
-	policy := HookSucceeded
-	if step.Failed {
-		policy = HookFailed
-	}
-	for _, t := range o.Tasks {
-		// A deletion is tried again until it succeeds: a hook that failed makes room for the next attempt.
-		drops := slices.Contains(t.Policies, policy) || o.removal && t.State == Failed
-		if t.Hook && t.ended() && drops && live(t.ID).Exists {
-			step.Drop = append(step.Drop, t)
-		}
-	}
-	return step
-}
-
-// Terminate ends the operation before its time: hooks that run are deleted. One that has completed by now says so, and
-// stays.
-func (o *Operation) Terminate(now time.Time, live func(engine.ObjectID) Live, message string) Step {
-	step := Step{Ended: true, Failed: true, Message: message}
-	for _, t := range append(slices.Clone(o.Tasks), o.lingering...) {
-		if t.Hook && t.State == Running {
-			o.look(t, now, live(t.ID))
-		}
-		if t.Hook && t.State == Running {
-			t.State, t.Message = Failed, "Terminated"
-			step.Drop = append(step.Drop, t)
-		}
-	}
-	step.Release = slices.DeleteFunc(held(append(slices.Clone(o.Tasks), o.lingering...)), func(t *Task) bool { return slices.Contains(step.Drop, t) })
-	o.lingering, o.failure = nil, message
-	return step
-}
-
-// held are hooks that ran, have completed and were not released yet.
-func held(tasks []*Task) []*Task {
-	var all []*Task
-	for _, t := range tasks {
-		if t.Hook && t.ended() && t.Code == Synced && !t.released {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
-// Released tells what came of releasing a hook that has completed. One that cannot be released keeps its name, its
-// namespace and its deletion waiting: the sync fails.
-func (o *Operation) Released(t *Task, err error) {
-	t.released = true
-	if err != nil {
-		t.State, t.Message = Failed, "Failed to remove hook finalizer: "+err.Error()
-	}
-}
-
-func describe(tasks []*Task, others string) string {
-	if len(tasks) == 1 {
-		return tasks[0].Name()
-	}
-	return fmt.Sprintf("%s and %d more %s", tasks[0].Name(), len(tasks)-1, others)
 }
 
 func orElse(text, other string) string {
