@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
@@ -33,6 +34,9 @@ func (p *part) stage(ctx context.Context, id engine.UnitID) rounds.Next {
 	line := p.pipeline(stage)
 	working := stage.DeepCopy()
 	line.Stage = working
+	if plan.ControlFlow(stage) {
+		return p.forward(ctx, line, stage, now)
+	}
 	p.turn(line, now)
 	automatic, err := plan.AutoPromotes(p.policies(stage.Namespace), working)
 	working.Status.AutoPromotionEnabled = automatic
@@ -40,7 +44,7 @@ func (p *part) stage(ctx context.Context, id engine.UnitID) rounds.Next {
 	if working.Status.CurrentPromotion == nil {
 		var found []v1alpha1.Health
 		if last := working.Status.LastPromotion; last != nil && last.Status != nil {
-			found = p.healths(ctx, last.Status.HealthChecks)
+			found = p.healths(ctx, stage.Namespace+":"+stage.Name, last.Status.HealthChecks)
 		}
 		working.Status.Health = plan.Health(working, found)
 		looks = p.verify(ctx, working, now)
@@ -76,6 +80,21 @@ func (p *part) stage(ctx context.Context, id engine.UnitID) rounds.Next {
 	return rounds.After(time.Until(at))
 }
 
+// forward has a Stage without steps say so, and verify the Freight that is available to it.
+func (p *part) forward(ctx context.Context, line plan.Pipeline, stage *v1alpha1.Stage, now time.Time) rounds.Next {
+	line.Stage.Status = plan.Forwarding(stage, now)
+	if err := p.stages.State(ctx, p.writer(stageKind()), stage, stage.Status, line.Stage.Status); err != nil {
+		return rounds.Retry(err)
+	}
+	if err := p.freightOf(ctx, line, now); err != nil {
+		return rounds.Retry(fmt.Errorf("Stage %s/%s: %s", stage.Namespace, stage.Name, redaction.Text(err.Error())))
+	}
+	if soon := plan.Forwards(line, now); !soon.IsZero() {
+		return rounds.After(time.Until(soon))
+	}
+	return rounds.Rest()
+}
+
 // turn notes a Promotion that ended, and which one is next.
 func (p *part) turn(line plan.Pipeline, now time.Time) {
 	stage := line.Stage
@@ -99,20 +118,12 @@ func (p *part) turn(line plan.Pipeline, now time.Time) {
 // freightOf has each Freight of the Project say whether the Stage uses it, and has verified it.
 func (p *part) freightOf(ctx context.Context, line plan.Pipeline, now time.Time) error {
 	stage := line.Stage
-	current := plan.Current(stage.Status.FreightHistory)
 	var all error
 	for i := range line.Freight {
 		f := &line.Freight[i]
-		used := current != nil && current.Items[plan.OriginKey(f.Origin)].Name == f.Name
-		if _, in := f.Status.CurrentlyIn[stage.Name]; !used && !in {
+		after := plan.Seen(stage, f, now)
+		if equality.Semantic.DeepEqual(f.Status, after) {
 			continue
-		}
-		after := plan.Leave(f.Status, stage.Name, now)
-		if used {
-			after = plan.Enter(f.Status, stage.Name, now)
-			if h := current.VerificationHistory; len(h) > 0 && h[0].Phase == v1alpha1.VerificationSuccessful {
-				after = plan.Verified(after, stage.Name, now)
-			}
 		}
 		if err := p.freights.State(ctx, p.writer(freightKind()), f, f.Status, after); err != nil {
 			all = errors.Join(all, fmt.Errorf("Freight %q: %w", f.Name, err))
@@ -124,9 +135,6 @@ func (p *part) freightOf(ctx context.Context, line plan.Pipeline, now time.Time)
 // automate creates the Promotions that policies have created, and says when there may be another one.
 func (p *part) automate(ctx context.Context, line plan.Pipeline, now time.Time) (time.Time, error) {
 	var soon time.Time
-	if line.Stage.Spec.PromotionTemplate == nil {
-		return soon, nil
-	}
 	for _, choice := range plan.Next(line, now) {
 		if choice.Freight != nil {
 			if err := p.promote(ctx, line.Stage, choice.Freight); err != nil {

@@ -138,6 +138,7 @@ func TestPromotionName(t *testing.T) {
 func stage(change func(*v1alpha1.Stage)) *v1alpha1.Stage {
 	s := &v1alpha1.Stage{ObjectMeta: metav1.ObjectMeta{Name: "prod", Namespace: "shop"}}
 	s.Spec.RequestedFreight = []v1alpha1.FreightRequest{{Origin: origin, Sources: v1alpha1.FreightSources{Direct: true}}}
+	s.Spec.PromotionTemplate = &v1alpha1.PromotionTemplate{Spec: v1alpha1.PromotionTemplateSpec{Steps: []v1alpha1.PromotionStep{{Uses: "copy"}}}}
 	if change != nil {
 		change(s)
 	}

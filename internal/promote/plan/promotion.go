@@ -14,12 +14,15 @@ import (
 // PersonActor begins the value of the annotation that names who created an object, for objects that a person had created.
 const PersonActor = "kubernetes:"
 
+// errNoSteps is why a control-flow Stage is not promoted to.
+var errNoSteps = errors.New("the Stage declares no steps in promotionTemplate: it forwards Freight that is available to it, without Promotions")
+
 // Promote is the Promotion of a Freight to a Stage as the template of the Stage says, with the steps of tasks written out. The entropy is that of its name.
 func Promote(stage *v1alpha1.Stage, freight, actor string, find Tasks, at time.Time, entropy [10]byte) (*v1alpha1.Promotion, error) {
-	template := stage.Spec.PromotionTemplate
-	if template == nil {
-		return nil, errors.New("the Stage has no promotionTemplate")
+	if ControlFlow(stage) {
+		return nil, errNoSteps
 	}
+	template := stage.Spec.PromotionTemplate
 	steps, err := Inflate(template.Spec.Steps, find)
 	if err != nil {
 		return nil, fmt.Errorf("promotionTemplate: %w", err)

@@ -70,6 +70,9 @@ func (p Pipeline) ends(promotion *v1alpha1.Promotion, later []*v1alpha1.Promotio
 		}
 		return fmt.Sprintf("the Promotion was aborted by %s", actor)
 	}
+	if ControlFlow(p.Stage) {
+		return errNoSteps.Error()
+	}
 	freight := p.freight(promotion.Spec.Freight)
 	if freight == nil || !Automatic(promotion) || InStep(&promotion.Status) {
 		return ""
