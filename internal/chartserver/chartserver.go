@@ -1,8 +1,8 @@
 // Package chartserver serves the Helm charts of a directory as a registry does, so that a repository whose
 // charts are elsewhere can be tried with charts that are here.
 //
-// Every chart is packaged on request, if its files have changed. It listens on the loopback
-// interface and takes nothing from anybody. It refuses to fetch: dependencies have to be in the charts.
+// Every chart is packaged on request, if its files have changed. It listens on the loopback interface, below a path that only this process knows,
+// and takes nothing from anybody. It refuses to fetch: dependencies have to be in the charts.
 package chartserver
 
 import (
@@ -29,6 +29,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/headgate-dev/headgate/internal/loopback"
 	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/source/chart"
 )
@@ -41,10 +42,12 @@ const (
 
 // Server serves the charts of directories.
 type Server struct {
-	// Host is its host and port.
-	Host string
+	// At is where its charts are, as HOST:PORT/PATH. The path is a secret: other users of the machine do not read the charts.
+	At string
 
 	http    *http.Server
+	host    string
+	path    string
 	token   string
 	backend http.Handler
 	mu      sync.Mutex
@@ -56,7 +59,7 @@ type Server struct {
 // Start serves the charts that are directories of the given ones: "NAME/Chart.yaml". A directory that
 // holds none is an error.
 func Start(ctx context.Context, dirs ...string) (*Server, error) {
-	s := &Server{dirs: dirs, packed: map[string]string{}, token: rand.Text()}
+	s := &Server{dirs: dirs, packed: map[string]string{}, token: rand.Text(), path: strings.ToLower(rand.Text())}
 	for _, dir := range dirs {
 		found, err := charts(dir)
 		switch {
@@ -70,9 +73,10 @@ func Start(ctx context.Context, dirs ...string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serving charts: %w", err)
 	}
-	s.Host = listener.Addr().String()
+	s.host = listener.Addr().String()
+	s.At = s.host + "/" + s.path
 	s.backend = registry.New(registry.Logger(log.New(io.Discard, "", 0)))
-	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: loopback.Only(listener, s), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(listener) }()
 	if err := s.pack(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop(ctx))
@@ -103,6 +107,10 @@ func charts(dir string) ([]string, error) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if subtle.ConstantTimeCompare([]byte(q.Header.Get(writerHeader)), []byte(s.token)) == 1 {
 		s.backend.ServeHTTP(w, q)
+		return
+	}
+	if q.URL.Path != "/v2/" && !strings.HasPrefix(q.URL.Path, "/v2/"+s.path+"/") {
+		http.NotFound(w, q)
 		return
 	}
 	if q.Method != http.MethodGet && q.Method != http.MethodHead {
@@ -164,7 +172,7 @@ func (s *Server) push(ctx context.Context, packed *chart.Packed) error {
 	if err != nil {
 		return err
 	}
-	to, err := name.ParseReference(s.Host+"/"+packed.Name+":"+strings.ReplaceAll(packed.Version, "+", "_"), name.Insecure)
+	to, err := name.ParseReference(s.At+"/"+packed.Name+":"+strings.ReplaceAll(packed.Version, "+", "_"), name.Insecure)
 	if err != nil {
 		return err
 	}

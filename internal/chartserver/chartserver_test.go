@@ -22,7 +22,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Stop(t.Context()) }()
-	options := source.ChartOptions{URL: "oci://" + s.Host, Chart: "web"}
+	options := source.ChartOptions{URL: "oci://" + s.At, Chart: "web"}
 	first, err := source.FetchChart(t.Context(), options, "")
 	if err != nil {
 		t.Fatal(err)
@@ -43,13 +43,31 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %v, want %s: %v", chart, got, want, err)
 		}
 	}
-	answer, err := http.Post("http://"+s.Host+"/v2/web/blobs/uploads/", "text/plain", strings.NewReader("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("it takes what others push: %s", answer.Status)
+	host, path, _ := strings.Cut(s.At, "/")
+	for name, c := range map[string]struct {
+		method, path, host string
+		want               int
+	}{
+		"The chart":          {http.MethodGet, "/v2/" + path + "/web/manifests/1.1.0", host, http.StatusOK},
+		"A push":             {http.MethodPost, "/v2/" + path + "/web/blobs/uploads/", host, http.StatusMethodNotAllowed},
+		"Without the path":   {http.MethodGet, "/v2/web/manifests/1.1.0", host, http.StatusNotFound},
+		"Below another one":  {http.MethodGet, "/v2/" + path + "x/web/manifests/1.1.0", host, http.StatusNotFound},
+		"The list of all":    {http.MethodGet, "/v2/_catalog", host, http.StatusNotFound},
+		"Under another name": {http.MethodGet, "/v2/" + path + "/web/manifests/1.1.0", "evil.example", http.StatusMisdirectedRequest},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+host+c.path, strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = c.host
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != c.want {
+			t.Errorf("%s: %s, want %d", name, answer.Status, c.want)
+		}
 	}
 }
 

@@ -38,6 +38,27 @@ func gone(t *testing.T, do *godo.Client) {
 	}
 }
 
+// TestNames has the cloud answer under the names of the loopback interface alone.
+func TestNames(t *testing.T) {
+	s, _, _ := boot(t, filepath.Join(t.TempDir(), "cloud"), cloud.At(began))
+	for host, want := range map[string]int{"": http.StatusOK, "evil.example": http.StatusMisdirectedRequest} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/v2/account", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		request.Header.Set("Authorization", "Bearer "+s.Token())
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("as %q: %s, want %d", host, answer.Status, want)
+		}
+	}
+}
+
 func TestRestart(t *testing.T) {
 	dir, clock := filepath.Join(t.TempDir(), "cloud"), cloud.At(began)
 	started, release := make(chan struct{}, 2), make(chan struct{})

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/loopback"
 )
 
 // Server is a cloud that is reached over HTTP, on the loopback interface.
@@ -65,7 +67,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("serving the simulated cloud: %w", err)
 	}
 	s := &Server{Cloud: c, URL: "http://" + listener.Addr().String()}
-	s.http = &http.Server{Handler: c, ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: loopback.Only(listener, c), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(listener) }()
 	if err := s.publish(o.Dir); err != nil {
 		return nil, errors.Join(err, s.http.Close())

@@ -2,7 +2,7 @@
 // and push by any git client, through the git program's own http-backend.
 //
 // It serves bare repositories in its own directory and nothing else. It refuses everyone who does
-// not show a token; a user is only known to git after that. A mirror of a user's working copy is a
+// not show a token, and on the loopback interface requests under the name of another machine; a user is only known to git after that. A mirror of a user's working copy is a
 // mirror that borrows objects: the user's own repository is never served nor written,
 // and nothing that it configures is run. A mirror refuses pushes, since the working copy is what it
 // shows.
@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/headgate-dev/headgate/internal/loopback"
 )
 
 // Config is what a Server needs.
@@ -84,7 +86,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	mux.Handle(mount+"/", http.StripPrefix(mount, s))
 	s.http = &http.Server{
-		Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: errorLog(s.log),
+		Handler: loopback.Only(listener, mux), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: errorLog(s.log),
 	}
 	go s.serve()
 	return s, nil

@@ -1,6 +1,7 @@
 package gitserver_test
 
 import (
+	"context"
 	"crypto/rand"
 	"net/http"
 	"os"
@@ -95,6 +96,39 @@ func TestWhoMayDoWhat(t *testing.T) {
 				t.Errorf("%s: push: %v", c.reason, err)
 			}
 		})
+	}
+}
+
+// TestNames has the server answer under the names of the loopback interface alone, also with a token and for what is mounted beside the repositories.
+func TestNames(t *testing.T) {
+	s, err := gitserver.Start(t.Context(), gitserver.Config{
+		Dir: t.TempDir(), Mount: map[string]http.Handler{"/": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop(context.WithoutCancel(t.Context())) })
+	s.AddUser(writer, writerToken, true)
+	if err := s.CreateRepo(t.Context(), "app"); err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]int{"": http.StatusOK, "localhost": http.StatusOK, "evil.example": http.StatusMisdirectedRequest} {
+		for _, url := range []string{s.Base() + "/", s.URL("app") + "/info/refs?service=git-upload-pack"} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = host
+			request.SetBasicAuth(writer, writerToken)
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("%s as %q: %s, want %d", url, host, answer.Status, want)
+			}
+		}
 	}
 }
 

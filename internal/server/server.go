@@ -1,7 +1,8 @@
 // Package server answers over HTTP for a running engine: its metrics, whether it lives and leads, and
 // whatever else it is given.
 //
-// It serves what it is given and knows no engine.
+// It serves what it is given and knows no engine. On the loopback interface it refuses requests under the name of another machine, but for those from
+// anywhere, which are verified one by one and forwarded under any name.
 package server
 
 import (
@@ -11,6 +12,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/loopback"
 )
 
 // Bounds of what a client may take.
@@ -56,7 +59,7 @@ func Start(addr string, h http.Handler) (*Server, error) {
 		return nil, fmt.Errorf("listening on %q: %w", addr, err)
 	}
 	s := &Server{
-		http: &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout},
+		http: &http.Server{Handler: loopback.Only(listener, h), ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout},
 		addr: listener.Addr().String(),
 	}
 	go func() { _ = s.http.Serve(listener) }()

@@ -9,15 +9,19 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/kit/sockets"
 )
 
 // forge is a client of the Git server that up starts.
@@ -89,15 +93,71 @@ func (f forge) git(login bool, repository string, args ...string) (string, error
 	return string(out), err
 }
 
+// strangers lists what a process listens on. Everything but hooks, which are verified one by one, refuses a request under the name of a site, by which
+// a page of a browser reaches it, and what has no permissions of files is known.
+func strangers(t *testing.T, p *process, state string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return
+	}
+	open, err := sockets.Of(p.cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]int{}
+	for _, one := range open {
+		network, address, _ := strings.Cut(one, " ")
+		if network == "unix" && address == filepath.Join(state, "cluster", "sockets", "client.sock") {
+			answers["etcd"]++
+			continue
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/metrics", nil)
+		if err != nil || network != "tcp" || !strings.HasPrefix(address, "127.0.0.1:") {
+			t.Errorf("it listens on %s", one)
+			continue
+		}
+		request.Host = "evil.example"
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		if err != nil || answer.Body.Close() != nil {
+			t.Fatal(err)
+		}
+		answers[strings.TrimSpace(answer.Status+" "+strings.Split(string(text), "\n")[0])]++
+	}
+	got := map[string]int{}
+	for said, n := range answers {
+		switch {
+		case strings.HasPrefix(said, "421 "):
+			got["refused"] += n
+		case strings.Contains(said, "HTTP request to an HTTPS server"):
+			got["encrypted"] += n
+		case strings.HasPrefix(said, "404 "):
+			got["hooks"] += n
+		default:
+			got[said] += n
+		}
+	}
+	// The Git server, charts, the cloud and metrics; the API server.
+	if diff := cmp.Diff(map[string]int{"refused": 4, "encrypted": 1, "hooks": 1, "etcd": 1}, got); diff != "" {
+		t.Errorf("requests of a site:\n%s", diff)
+	}
+}
+
 // TestUpForge uses the Git server that up starts: repositories of the API are deployed by two of their URLs, and a commit is deployed at
 // once; directories of packages and the working copy are listed, and refuse pushes; images are pushed and pulled, and hooks hear of them.
-// After a restart everything is there that was made, with the same password.
+// After a restart everything is there that was made, with the same password. Nothing answers strangers.
 func TestUpForge(t *testing.T) {
 	t.Parallel()
 	stack, state := t.TempDir(), shortDir(t)
 	writeFile(t, filepath.Join(stack, "database.yaml"), withdrawable("database", "1"))
 	writeFile(t, filepath.Join(stack, "database/manifests/size.yaml"), settings("size", "small"))
-	p := run(t, "up", "--package", stack, "--state-dir", state)
+	charts := t.TempDir()
+	writeFile(t, filepath.Join(charts, "web/Chart.yaml"), "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+	p := run(t, "up", "--package", stack, "--state-dir", state, "--cloud", "simulated", "--metrics-addr", "127.0.0.1:0", "--receiver-addr", "127.0.0.1:0",
+		"--serve-charts", "oci://charts.example/team="+charts)
 	client := clientOf(t, filepath.Join(state, "cluster", "kubeconfig"))
 	has := func(namespace, name, want string) {
 		t.Helper()
@@ -114,9 +174,13 @@ func TestUpForge(t *testing.T) {
 		t.Errorf("the repository of a package is not listed: %s", listed)
 	}
 	clone := filepath.Join(t.TempDir(), "clone")
-	if out, err := f.git(false, mirror, "clone", "-q", "URL", clone); err != nil {
-		t.Fatalf("cloning the repository of a package: %v\n%s", err, out)
+	if out, err := f.git(false, mirror, "ls-remote", "URL"); err == nil {
+		t.Errorf("anyone reads the repository of a package:\n%s", out)
 	}
+	if out, err := f.git(true, mirror, "clone", "-q", "URL", clone); err != nil {
+		t.Fatalf("cloning the repository of a package: %v\n%s", err, strings.ReplaceAll(out, f.password, "***"))
+	}
+	strangers(t, p, state)
 	if out, err := f.git(true, mirror, "-C", clone, "push", "URL", "HEAD:refs/heads/other"); err == nil || !strings.Contains(out, "mirrors a directory of a package") {
 		t.Errorf("a push to the repository of a package: %v\n%s", err, strings.ReplaceAll(out, f.password, "***"))
 	}

@@ -180,13 +180,14 @@ func completeForge(s *corev1.Secret, url string) (changed bool, err error) {
 	return changed, nil
 }
 
-// packageIndex lists the repositories of packages on the Git server, as those of its administrator.
+// packageIndex lists the repositories of packages on the Git server, as private ones of its administrator: they are files of a person, and other
+// accounts of the machine reach the server too. The engine reads them with a login of its own.
 type packageIndex struct{ server *gitea.Server }
 
 // Show implements deploy.Index.
 func (p packageIndex) Show(name, dir string) error {
 	return p.server.Show(gitea.Mirror{
-		Owner: idp.Owner, Name: name, Dir: dir, Branch: mirrorBranch,
+		Owner: idp.Owner, Name: name, Dir: dir, Branch: mirrorBranch, Private: true,
 		Reason: "this repository mirrors a directory of a package: change the files there, which are here within a second",
 	})
 }

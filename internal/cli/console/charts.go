@@ -37,7 +37,7 @@ func (l *LocalCharts) Start(ctx context.Context, rules source.Rewrites) (source.
 			return rules, fmt.Errorf("--serve-charts: %w", err)
 		}
 		l.servers = append(l.servers, server)
-		more = append(more, strings.TrimSuffix(from, "/")+"/=oci://"+server.Host+"/")
+		more = append(more, strings.TrimSuffix(from, "/")+"/=oci://"+server.At+"/")
 	}
 	rules, err := rules.With(more)
 	if err != nil {

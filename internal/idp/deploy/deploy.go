@@ -122,7 +122,7 @@ const base = "https://gitea.cnoe.localtest.me:8443"
 
 // Local tells which repository of this process stands in for a URL.
 func (d *Deployer) Local(url string) (source.Local, bool) {
-	name, is := nameIn(url)
+	name, is := d.nameIn(url)
 	if !is {
 		return source.Local{}, false
 	}
@@ -134,9 +134,9 @@ func (d *Deployer) Local(url string) (source.Local, bool) {
 	return source.Local{URL: d.cfg.Git.URL(serverName(name)), Username: idp.Owner, Password: d.cfg.Password}, true
 }
 
-// nameIn is the name of the repository of a package in a URL.
-func nameIn(url string) (string, bool) {
-	for _, server := range []string{base, "https://cnoe.localtest.me:8443/gitea"} {
+// nameIn is the name of the repository of a package in a URL: one of idpbuilder, or that of this start.
+func (d *Deployer) nameIn(url string) (string, bool) {
+	for _, server := range []string{base, "https://cnoe.localtest.me:8443/gitea", d.cfg.Git.Base()} {
 		if rest, is := strings.CutPrefix(url, server+"/"+idp.Owner+"/"); is {
 			return strings.TrimSuffix(strings.TrimSuffix(rest, "/"), ".git"), true
 		}

@@ -53,7 +53,7 @@ func (d *Deployer) show(ctx context.Context, result *idp.Result) {
 	d.mu.Unlock()
 	if len(changed) > 0 {
 		d.cfg.Changed(func(url string) bool {
-			name, is := nameIn(url)
+			name, is := d.nameIn(url)
 			return is && changed[name]
 		})
 	}
