@@ -147,18 +147,49 @@ func (c *Client) compare(ctx context.Context, desired *unstructured.Unstructured
 		return nil, err
 	}
 	out := &Difference{ID: engine.IDOf(desired), desired: desired}
-	live, err := client.Get(ctx, desired.GetName(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
+	live, wanted, err := versions(ctx, client, desired, o)
+	switch {
+	case apierrors.IsNotFound(err):
 		out.Missing = true
 		return out, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if excluded(live, o.Exclude) {
+	case err != nil:
+		return nil, masked(desired, err)
+	case excluded(live, o.Exclude):
 		return nil, nil
 	}
-	for _, rule := range o.Ignore {
+	out.Fields = slices.DeleteFunc(differing("", settled(live), settled(wanted), nil), func(pointer string) bool { return !declares(desired, pointer) })
+	if len(out.Fields) == 0 {
+		return nil, nil
+	}
+	slices.Sort(out.Fields)
+	out.Manager = managedfields.Culprit(live, FieldManager, pathsIn(live, out.Fields))
+	return out, nil
+}
+
+// readings bounds how often an object is read that others write to meanwhile.
+const readings = 3
+
+// versions are an object as it is, and as an apply of the manifest would leave that very version: what another client writes between the two is not
+// a difference. Fields that are left to others are taken into the manifest.
+func versions(ctx context.Context, client dynamic.ResourceInterface, desired *unstructured.Unstructured, o DriftOptions) (live, wanted *unstructured.Unstructured, err error) {
+	for range readings {
+		if live, err = client.Get(ctx, desired.GetName(), metav1.GetOptions{}); err != nil {
+			return nil, nil, err
+		}
+		leave(o.Ignore, live, desired)
+		wanted, err = client.Apply(ctx, desired.GetName(), desired, metav1.ApplyOptions{
+			FieldManager: FieldManager, Force: true, DryRun: []string{metav1.DryRunAll},
+		})
+		if err != nil || wanted.GetResourceVersion() == live.GetResourceVersion() {
+			break
+		}
+	}
+	return live, wanted, err
+}
+
+// leave takes fields that are left to others into the manifest as they are.
+func leave(rules []engine.IgnoreRule, live, desired *unstructured.Unstructured) {
+	for _, rule := range rules {
 		if rule.Match != nil && !rule.Match(desired) {
 			continue
 		}
@@ -170,19 +201,29 @@ func (c *Client) compare(ctx context.Context, desired *unstructured.Unstructured
 			}
 		}
 	}
-	wanted, err := client.Apply(ctx, desired.GetName(), desired, metav1.ApplyOptions{
-		FieldManager: FieldManager, Force: true, DryRun: []string{metav1.DryRunAll},
-	})
+}
+
+// declares reports whether a manifest has anything to say of a field: it has the field itself, something below it, or a list that the field is in.
+// The data of a Secret may be declared as text.
+func declares(manifest *unstructured.Unstructured, pointer string) bool {
+	path, err := engine.ParsePointer(pointer)
 	if err != nil {
-		return nil, masked(desired, err)
+		return true // the whole object differs
 	}
-	out.Fields = differing("", settled(live), settled(wanted), nil)
-	if len(out.Fields) == 0 {
-		return nil, nil
+	if manifest.GetKind() == "Secret" && len(path) > 0 && path[0] == "data" && manifest.Object["stringData"] != nil {
+		return true
 	}
-	slices.Sort(out.Fields)
-	out.Manager = managedfields.Culprit(live, FieldManager, pathsIn(live, out.Fields))
-	return out, nil
+	var at any = manifest.Object
+	for _, part := range path {
+		fields, is := at.(map[string]any)
+		if !is {
+			return true
+		}
+		if at, is = fields[part]; !is {
+			return false
+		}
+	}
+	return true
 }
 
 // pathsIn are the ways along pointers in an object.

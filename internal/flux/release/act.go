@@ -35,9 +35,9 @@ type act struct {
 	force    bool
 	reset    bool
 	changed  engine.Action
-	// drift is what the last check found, and corrected is set when it was reverted in this pass.
+	// drift is what the last check found, and corrected how often each object was reverted in this pass.
 	drift     []helm.Difference
-	corrected bool
+	corrected map[engine.ObjectID]int
 	reverted  []apply.Result
 	// seen are the versions of the objects before they were checked.
 	seen string
@@ -233,7 +233,8 @@ func (a *act) done() runner.Acted {
 		return Failed("StateError", err.Error(), true)
 	}
 	entries := entriesOf(rendered, kustomize.Target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster)
-	out := runner.Acted{Entries: entries, Deferred: a.guard.deferred, Written: a.client.Written(), Waits: a.waits() && (a.changed != "" || a.corrected || !a.released())}
+	// Reverted drift is not waited for, as upstream: what changes next is then seen at once, and no action on the release fails for it.
+	out := runner.Acted{Entries: entries, Deferred: a.guard.deferred, Written: a.client.Written(), Waits: a.waits() && (a.changed != "" || !a.released())}
 	if a.changed != "" {
 		out.Changes = changesOf(entries, a.changed)
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"fmt"
 	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -44,13 +45,25 @@ func driftText(differences []helm.Difference) string {
 	return strings.Join(lines, "\n")
 }
 
-// correct brings drifted objects back. The next look finds what is left.
+// mostCorrections bounds how often one object is reverted in a pass.
+const mostCorrections = 3
+
+// correct brings drifted objects back. The next look finds what is left, and what has changed meanwhile: other objects, or the same ones again,
+// which are left to a later pass once they have been reverted often.
 func (a *act) correct() (runner.Acted, bool) {
-	if a.corrected {
-		return Failed(helmv2.DriftDetectedReason, "reverted objects differ again at once: "+driftText(a.drift), false), true
+	var often, once []helm.Difference
+	for _, d := range a.drift {
+		if a.corrected[d.ID] == mostCorrections {
+			often = append(often, d)
+			continue
+		}
+		if a.corrected == nil {
+			a.corrected = map[engine.ObjectID]int{}
+		}
+		a.corrected[d.ID]++
+		once = append(once, d)
 	}
-	a.corrected = true
-	reverted, err := a.client.Correct(a.ctx, a.drift)
+	reverted, err := a.client.Correct(a.ctx, once)
 	cluster := kustomize.Target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster
 	for _, d := range reverted {
 		id := d.ID.In(cluster)
@@ -60,6 +73,9 @@ func (a *act) correct() (runner.Acted, bool) {
 	}
 	if err != nil {
 		return Failed(helmv2.DriftDetectedReason, err.Error(), true), true
+	}
+	if len(often) > 0 {
+		return Failed(helmv2.DriftDetectedReason, fmt.Sprintf("objects were reverted %d times and differ again: %s", mostCorrections, driftText(often)), true), true
 	}
 	return runner.Acted{}, false
 }
