@@ -465,7 +465,7 @@ func TestPaths(t *testing.T) {
 	test()
 	step(Done)
 	kept := Truncate(s.Recorded.History, false)
-	if len(kept) != 2 || kept[0].Version != 6 || kept[1].Version != 5 {
+	if len(kept) != 5 || kept[0].Version != 6 || kept[1].Version != 5 {
 		t.Errorf("of the history are kept %v", kept)
 	}
 }

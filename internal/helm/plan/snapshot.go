@@ -79,7 +79,7 @@ func (s Snapshot) same(o Snapshot) bool {
 		!s.LastDeployed.IsZero() && s.LastDeployed.Unix() == o.LastDeployed.Unix()
 }
 
-// mostKept is how many snapshots are kept when none of them was good.
+// mostKept is how many snapshots are kept, or more when the one to go back to is older.
 const mostKept = 5
 
 // Observe brings recorded snapshots to what the storage holds, and adds one of an action that just
@@ -128,15 +128,17 @@ func (s Snapshot) refreshed(stored Snapshot) Snapshot {
 	return stored
 }
 
-// Truncate drops what came before the last revision that one could go back to, and keeps at most five
-// when there is none. The newest revision is first.
+// Truncate keeps the last five revisions, whatever the strategy of remediation, and all up to the one that one could go back to. The newest
+// revision is first.
 func Truncate(history []Snapshot, ignoreTests bool) []Snapshot {
+	kept := min(len(history), mostKept)
 	for i := 1; i < len(history); i++ {
 		if history[i].good(ignoreTests) {
-			return slices.Clone(history[:i+1])
+			kept = max(kept, i+1)
+			break
 		}
 	}
-	return slices.Clone(history[:min(len(history), mostKept)])
+	return slices.Clone(history[:kept])
 }
 
 // Previous is the revision to go back to from the first of the history.

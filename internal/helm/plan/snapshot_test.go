@@ -56,8 +56,10 @@ func TestTruncate(t *testing.T) {
 	}{
 		"nothing":                  {nil, 0},
 		"one":                      {history(Deployed), 1},
-		"one before":               {history(Deployed, Superseded, Superseded), 2},
-		"failures between":         {history(Failed, Failed, Failed, Superseded, Superseded), 4},
+		"several before":           {history(Deployed, Superseded, Superseded), 3},
+		"many before":              {history(Deployed, Superseded, Superseded, Superseded, Superseded, Superseded), 5},
+		"failures between":         {history(Failed, Failed, Failed, Superseded, Superseded), 5},
+		"many failures between":    {history(Failed, Failed, Failed, Failed, Failed, Failed, Superseded, Superseded), 7},
 		"nothing good":             {history(Failed, Failed, Failed, Failed, Failed, Failed, Failed), 5},
 		"the first is not counted": {history(Deployed, Failed), 2},
 	} {
