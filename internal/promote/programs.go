@@ -6,11 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/promote/analysis"
+	"github.com/headgate-dev/headgate/internal/promote/steps"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 // Jobs are what promotions have done in the sandbox.
-func Jobs() []sandbox.Job { return []sandbox.Job{pathJob{}} }
+func Jobs() []sandbox.Job { return append(steps.Jobs(), pathJob{}) }
 
 // pathJob evaluates the JSON path of a metric.
 type pathJob struct{}

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/tidwall/sjson"
-
 	"github.com/headgate-dev/headgate/internal/promote/worktree"
 )
 
@@ -46,13 +44,13 @@ func (s *step) readUpdates(data []byte) (config updateConfig, at string, content
 }
 
 // jsonUpdate sets values in a file of JSON, and leaves the rest of it as it is.
-func (s *step) jsonUpdate(_ context.Context, data []byte) (map[string]any, error) {
+func (s *step) jsonUpdate(ctx context.Context, data []byte) (map[string]any, error) {
 	config, at, content, err := s.readUpdates(data)
 	if err != nil {
 		return nil, err
 	}
 	for i, u := range config.Updates {
-		if content, err = sjson.SetBytes(content, u.Key, u.Value); err != nil {
+		if content, err = s.set(ctx, content, u.Key, u.Value); err != nil {
 			return nil, fail("updates[%d].key %q of %q: %w", i, u.Key, at, err)
 		}
 	}
