@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -166,6 +167,10 @@ func (p *part) attempt(ctx context.Context, stage *v1alpha1.Stage, promotion *v1
 		Project: promotion.Namespace, Stage: promotion.Spec.Stage, Promotion: promotion.Name, Now: time.Now(),
 		Actor: promotion.Annotations[v1alpha1.CreateActorAnnotation], Target: *promotion.Status.Freight,
 		Requests: stage.Spec.RequestedFreight, Outputs: outputs, Steps: promotion.Status.StepExecutionMetadata[:promotion.Status.CurrentStep], Alias: step.As,
+	}
+	scope.Rollback = plan.Rollback(p.pipeline(stage), promotion)
+	if f, there := p.freights.Get(idOf(v1alpha1.FreightKind, promotion.Namespace, promotion.Status.Freight.Name)); there {
+		scope.TargetAlias = cmp.Or(f.Labels[v1alpha1.AliasLabel], f.Alias)
 	}
 	scope.Read = func(kind expressions.Kind, name string) (map[string]any, error) { return read.read(ctx, kind, name) }
 	for _, key := range slices.Sorted(maps.Keys(promotion.Status.FreightCollection.Items)) {

@@ -40,12 +40,12 @@ func (r *reader) read(ctx context.Context, kind expressions.Kind, name string) (
 		if f, there := r.part.freights.Get(idOf(v1alpha1.FreightKind, r.project, name)); there {
 			return metadataOf(f.Status.Metadata)
 		}
-		return nil, errors.New("there is none")
+		return nil, expressions.ErrNone
 	case expressions.StageMetadata:
 		if s, there := r.part.stages.Get(idOf(v1alpha1.StageKind, r.project, name)); there {
 			return metadataOf(s.Status.Metadata)
 		}
-		return nil, errors.New("there is none")
+		return nil, expressions.ErrNone
 	}
 	data := map[string]any{}
 	if kind == expressions.ConfigMap || kind == expressions.SharedConfigMap {
@@ -76,7 +76,7 @@ func (r *reader) read(ctx context.Context, kind expressions.Kind, name string) (
 
 func unread(err error, namespace string) error {
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("there is none in namespace %q", namespace)
+		return fmt.Errorf("%w in namespace %q", expressions.ErrNone, namespace)
 	}
 	return err
 }

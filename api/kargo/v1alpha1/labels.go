@@ -23,6 +23,8 @@ const (
 	AbortAnnotation = "kargo.akuity.io/abort"
 	// CreateActorAnnotation names who created an object.
 	CreateActorAnnotation = "kargo.akuity.io/create-actor"
+	// RollbackAnnotation is on a Promotion that goes back to an earlier Freight.
+	RollbackAnnotation = "kargo.akuity.io/rollback"
 	// DescriptionAnnotation is a line for people.
 	DescriptionAnnotation = "kargo.akuity.io/description"
 )

@@ -6,6 +6,7 @@ package expressions
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -32,9 +33,12 @@ type Scope struct {
 	Now time.Time
 	// Actor is who created the Promotion.
 	Actor string
-	// Target is the Freight that is promoted, and Freight all that the Stage will have.
-	Target  v1alpha1.FreightReference
-	Freight []v1alpha1.FreightReference
+	// Rollback is true if the Promotion goes back to an earlier Freight.
+	Rollback bool
+	// Target is the Freight that is promoted, TargetAlias its alias, and Freight all that the Stage will have.
+	Target      v1alpha1.FreightReference
+	TargetAlias string
+	Freight     []v1alpha1.FreightReference
 	// Requests are what the Stage takes.
 	Requests []v1alpha1.FreightRequest
 	// Vars are variables with their values.
@@ -45,9 +49,12 @@ type Scope struct {
 	Steps []v1alpha1.StepExecutionMetadata
 	// Alias is that of the step.
 	Alias string
-	// Read gives the data of an object that a function names; a nil one refuses them all.
+	// Read gives the data of an object that a function names, or ErrNone; a nil one refuses them all.
 	Read func(kind Kind, name string) (map[string]any, error)
 }
+
+// ErrNone is that an object does not exist: a ConfigMap or a Secret without data, as upstream, and an error for metadata.
+var ErrNone = errors.New("there is none")
 
 // Kind is the kind of an object that a function reads.
 type Kind string

@@ -2,6 +2,7 @@ package expressions
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func scope() *Scope {
 		Charts:  []v1alpha1.Chart{{RepoURL: "https://charts.example.org", Name: "web", Version: "1.2.3"}},
 	}
 	return &Scope{
-		Project: "shop", Stage: "dev", Promotion: "p", Actor: "ada", Target: target, Alias: "task-1::b",
+		Project: "shop", Stage: "dev", Promotion: "p", Actor: "ada", Rollback: true, Target: target, TargetAlias: "lucky-otter", Alias: "task-1::b",
 		Freight: []v1alpha1.FreightReference{target, {Name: "f", Origin: other, Images: []v1alpha1.Image{{RepoURL: "both", Tag: "2"}}}},
 		Vars:    map[string]any{"n": 3.0, "branch": "main"},
 		Outputs: map[string]any{"task-1::a": map[string]any{"commit": "abc"}, "clone": map[string]any{"commits": map[string]any{"./repo": "def"}}},
@@ -31,8 +32,11 @@ func scope() *Scope {
 			{Alias: "task-1::a", Status: "Failed", FinishedAt: &metav1.Time{}, ContinueOnError: true}, {Alias: "clone", Status: "Succeeded", FinishedAt: &metav1.Time{}},
 		},
 		Read: func(kind Kind, name string) (map[string]any, error) {
-			if name == "none" {
-				return nil, errors.New("not found")
+			switch name {
+			case "none":
+				return nil, errors.New("not permitted")
+			case "missing":
+				return nil, fmt.Errorf("%w in namespace %q", ErrNone, "shop")
 			}
 			return map[string]any{"key": string(kind) + " " + name}, nil
 		},
@@ -60,6 +64,11 @@ func TestConfig(t *testing.T) {
 		"NewlineText": {"where it stays", "${{ vars.branch }}\n", "main\n"},
 		"Missing":     {"a variable that is not there", "${{ vars.none }}", nil},
 		"Context":     {"the context", "${{ ctx.project }}/${{ ctx.stage }}/${{ ctx.promotion }}/${{ ctx.targetFreight.name }}/${{ ctx.targetFreight.origin.name }}/${{ ctx.meta.promotion.actor }}", "shop/dev/p/0123456789/web/ada"},
+		"More":        {"more of the context", "${{ ctx.meta.promotion.rollback ? 'back to' : '' }} ${{ ctx.targetFreight.alias }} ${{ ctx['meta'].step.alias }}${{ ctx.uiBaseUrl }}", "back to lucky-otter task-1::b"},
+		"Whole":       {"the context as a whole", "${{ quote(ctx.targetFreight) }}", `{"name":"0123456789","alias":"lucky-otter","origin":{"kind":"Warehouse","name":"web"}}`},
+		"NoConfigMap": {"a ConfigMap that does not exist is empty", "${{ configMap('missing').key }}${{ len(sharedConfigMap('missing')) }}", 0.0},
+		"NoSecret":    {"and so is a Secret", "x${{ secret('missing', 'key') }}${{ sharedSecret('missing').key }}", "x"},
+		"NoKey":       {"and a key that is not in one", "${{ configMap('c').none }}${{ secret('s', 'none') }}", ""},
 		"Outputs":     {"outputs of steps", "${{ outputs.clone.commits['./repo'] }}-x", "def-x"},
 		"Task":        {"outputs in the same task", "${{ task.outputs.a.commit }}", "abc"},
 		"Commit":      {"a commit", "${{ commitFrom('https://git.example.org/r').ID }}", "c0ffee"},
@@ -96,7 +105,11 @@ func TestConfigErrors(t *testing.T) {
 		"${{ imageFrom('example.org/none').Tag }}":    "not in the Freight",
 		"${{ imageFrom('both').Tag }}":                "warehouse()",
 		"${{ imageFrom(1) }}":                         "has to be a string",
-		"${{ secret('none') }}":                       "not found",
+		"${{ secret('none') }}":                       "not permitted",
+		"${{ stageMetadata('missing').key }}":         "there is none",
+		"${{ ctx.none }}":                             "no field none",
+		"${{ ctx.meta.promotion.roleback ?? false }}": "no field roleback",
+		"${{ ctx['targetFreight']['nam' + 'es'] }}":   "undefined",
 		"${{ secret() }}":                             "takes 1 to 2",
 		"${{ semverParse('x') }}":                     "emantic",
 		"${{ repeat('a', 999999999) }}":               "bytes",

@@ -2,6 +2,7 @@ package expressions
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,12 +17,8 @@ type function = func(arguments ...any) (any, error)
 
 // environment are the names that expressions know.
 func (s *Scope) environment() map[string]any {
-	target := map[string]any{"name": s.Target.Name, "origin": map[string]any{"kind": string(s.Target.Origin.Kind), "name": s.Target.Origin.Name}}
 	env := map[string]any{
-		"ctx": map[string]any{
-			"project": s.Project, "stage": s.Stage, "promotion": s.Promotion, "targetFreight": target,
-			"meta": map[string]any{"promotion": map[string]any{"actor": s.Actor}},
-		},
+		"ctx":     s.context(),
 		"vars":    orEmpty(s.Vars),
 		"outputs": orEmpty(s.Outputs),
 		"task":    map[string]any{"outputs": s.ofTask()},
@@ -240,14 +237,29 @@ func (s *Scope) read(kind Kind) function {
 			return nil, fmt.Errorf("reading %s %q is not permitted here", kind, named[0])
 		}
 		data, err := s.Read(kind, named[0])
-		if err != nil {
+		texts := kind != FreightMetadata && kind != StageMetadata
+		if err != nil && !(texts && errors.Is(err, ErrNone)) {
 			return nil, fmt.Errorf("reading %s %q: %w", kind, named[0], err)
 		}
-		if len(named) > 1 {
+		switch {
+		case texts && len(named) > 1:
+			return textsOf(data)[named[1]], nil
+		case texts:
+			return textsOf(data), nil
+		case len(named) > 1:
 			return data[named[1]], nil
 		}
 		return orEmpty(data), nil
 	}
+}
+
+// textsOf is the data of a ConfigMap or a Secret: a key that is not in it is empty, and not null.
+func textsOf(data map[string]any) map[string]string {
+	all := make(map[string]string, len(data))
+	for key, value := range data {
+		all[key], _ = value.(string)
+	}
+	return all
 }
 
 func semverParse(arguments ...any) (any, error) {

@@ -185,6 +185,36 @@ func TestHold(t *testing.T) {
 }
 
 // A Stage is promoted to, becomes healthy and is verified.
+func TestRollback(t *testing.T) {
+	other := freight("other", time.Hour, func(f *v1alpha1.Freight) { f.Origin.Name = "other" })
+	all := []v1alpha1.Freight{freight("old", time.Hour, nil), freight("has", time.Minute, nil), freight("new", 0, nil), other}
+	at := stage(nil)
+	at.Status.FreightHistory = []*v1alpha1.FreightCollection{Collect(at, Reference(&all[1]))}
+	for name, tc := range map[string]struct {
+		reason string
+		stage  *v1alpha1.Stage
+		of     string
+		says   string
+		want   bool
+	}{
+		"Older":  {reason: "an older Freight than the Stage has", stage: at, of: "old", want: true},
+		"Newer":  {reason: "not a newer one", stage: at, of: "new"},
+		"Same":   {reason: "nor the same", stage: at, of: "has"},
+		"Other":  {reason: "nor one of another origin", stage: at, of: "other"},
+		"First":  {reason: "nor the first", stage: stage(nil), of: "old"},
+		"Gone":   {reason: "nor one that is gone", stage: at, of: "gone"},
+		"Says":   {reason: "a Promotion may say so", stage: at, of: "new", says: "true", want: true},
+		"Denies": {reason: "or not", stage: at, of: "new", says: "false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one := promotion("p", tc.of, "", func(p *v1alpha1.Promotion) { p.Annotations[v1alpha1.RollbackAnnotation] = tc.says })
+			if got := Rollback(Pipeline{Stage: tc.stage, Freight: all}, &one); got != tc.want {
+				t.Errorf("%s: %t", tc.reason, got)
+			}
+		})
+	}
+}
+
 func TestConditions(t *testing.T) {
 	state := func(s *v1alpha1.Stage) string {
 		var all []string

@@ -83,6 +83,19 @@ func summary(requests []v1alpha1.FreightRequest, current *v1alpha1.FreightCollec
 	return fmt.Sprintf("%d/%d Fulfilled", fulfilled, len(requests))
 }
 
+// Rollback reports whether a Promotion goes back: it says so, or its Freight is older than the one that the Stage has of the same origin.
+func Rollback(p Pipeline, promotion *v1alpha1.Promotion) bool {
+	if value := promotion.Annotations[v1alpha1.RollbackAnnotation]; value != "" && value != "false" {
+		return true
+	}
+	target, current := p.freight(promotion.Spec.Freight), Current(p.Stage.Status.FreightHistory)
+	if target == nil || current == nil {
+		return false
+	}
+	has := p.freight(current.Items[OriginKey(target.Origin)].Name)
+	return has != nil && discovered(target).Before(discovered(has))
+}
+
 // Hold is what keeps a Stage from promoting automatically: a person had it promote another Freight than the newest one that is available. Promoting the
 // newest one ends that. Only Promotions that succeeded count.
 func Hold(p Pipeline, promotion *v1alpha1.Promotion, now time.Time) map[string]v1alpha1.AutoPromotionHold {
