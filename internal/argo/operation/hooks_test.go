@@ -275,6 +275,29 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
+// TestReporting has a sync take the place of one whose hook reports its failure: that ends, and is none of the newer sync.
+func TestReporting(t *testing.T) {
+	objects := []string{"x", "later sync-wave=1", "fail hook=SyncFail"}
+	old := start(objects...)
+	old.health = map[string]string{"x": "Degraded", "fail": "Progressing"}
+	old.run(t)
+	w := start(objects...)
+	w.there, w.health = old.there, old.health
+	w.op.Supersede(old.op, func(*operation.Task) bool { return true })
+	if got, want := w.run(t), "waiting for completion of hook /ConfigMap/fail of a superseded sync"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	w.health = map[string]string{"fail": "Degraded"}
+	if got, want := w.run(t), "successfully synced (all tasks run); the superseded hook ConfigMap/fail ended"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	for _, task := range w.op.Tasks {
+		if task.Phase == operation.SyncFail && task.State != operation.Pending {
+			t.Errorf("%s of the newer sync is in state %d", task.ID, task.State)
+		}
+	}
+}
+
 // TestAbandon ends a sync that nothing replaces: its hook that runs does so to its end if it is still declared, and nothing else is done.
 func TestAbandon(t *testing.T) {
 	declared := func(is bool) func(*operation.Task) bool { return func(*operation.Task) bool { return is } }

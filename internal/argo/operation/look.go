@@ -208,7 +208,8 @@ func (o *Operation) Supersede(old *Operation, declared func(*Task) bool) {
 		if !t.Hook || t.State != Running {
 			continue
 		}
-		if same := o.find(t); same != nil {
+		// A hook that reports the failure of the other operation says nothing of this one.
+		if same := o.find(t); same != nil && t.Phase != SyncFail {
 			same.State, same.Code, same.Since, same.Message = Running, Synced, t.Since, "joined"
 			continue
 		}

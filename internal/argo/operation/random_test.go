@@ -219,7 +219,9 @@ func (p *play) end(t *testing.T, step operation.Step) {
 		t.Errorf("asked again, it says %+v after %+v", again, step)
 	}
 	for _, task := range p.op.Tasks {
-		if task.State == operation.Failed && !step.Failed {
+		// A hook for failures that has completed in another process may only be held on to.
+		held := task.Phase == operation.SyncFail && strings.HasPrefix(task.Message, "Failed to remove hook finalizer")
+		if task.State == operation.Failed && !step.Failed && !held {
 			t.Errorf("%s failed, and the operation succeeded", task.ID)
 		}
 	}
