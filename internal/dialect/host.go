@@ -53,6 +53,8 @@ type Host struct {
 	Yields func(engine.ObjectID) bool
 	// Grants are what units permit the objects that they declare.
 	Grants *Grants
+	// Tenants are how namespaces are locked down.
+	Tenants *Tenants
 	// Metrics counts what is done.
 	Metrics *meter.Metrics
 	// Problem is called with problems beside units, such as of a source. It must not block.

@@ -78,6 +78,7 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 		o.Policy.Content = &policies.StandInContent{LeaveOut: e.simulation.LeaveOut, Marks: e.simulation.Marks, Variables: e.simulation}
 	}
 	e.policies = policies.New(o.Policy)
+	e.lock()
 	client, err := kubernetes.NewForConfig(host.Config)
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
@@ -105,12 +106,19 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 		Tools: t, registry: e.registry, policies: e.policies, connections: reached, releases: e.releases, sets: e.sets, rules: e.sources,
 	}
 	e.policies.Changed = func() {
+		e.lock()
 		e.redeclare()
 		e.images.WakeAll()
 	}
 	e.receivers = receivers.New(ctx, t, e.policies)
 	e.simulate()
 	return e, nil
+}
+
+// lock has other dialects know how tenants are locked down.
+func (e *Engine) lock() {
+	now := e.policies.Now()
+	e.Tenants.Ask("flux", dialect.Tenancy{Account: now.DefaultServiceAccount, Isolated: now.NoCrossNamespaceRefs})
 }
 
 // simulate has stand-ins made, where there are any.

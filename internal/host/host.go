@@ -183,7 +183,7 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	e.host = &dialect.Host{
 		Config: cfg.Cluster, Home: home, Runner: e.runner, Serve: cfg.Serve, Selector: cfg.Selector, Store: cfg.Store, Dir: cfg.Dir,
 		Local: cfg.Local, Rewrites: cfg.Rewrites, Egress: cfg.Egress, Feed: shared, Bases: bases.New(shared, cfg.Store.SpillDir()), Sandbox: cfg.Sandbox,
-		Reserved: cfg.Reserved, Grants: &dialect.Grants{}, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log, Guard: g,
+		Reserved: cfg.Reserved, Grants: &dialect.Grants{}, Tenants: &dialect.Tenants{}, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log, Guard: g,
 	}
 	if cfg.Simulation != nil {
 		e.host.Substitutes = cfg.Simulation

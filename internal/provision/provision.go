@@ -31,6 +31,7 @@ type Options struct {
 type Dialect struct {
 	Options
 	providers []managed.Provider
+	tenancy   dialect.Tenancy
 }
 
 // New returns the dialect; Options may be changed until it is served.
@@ -99,8 +100,12 @@ func (*Dialect) Upstream() dialect.Upstream {
 	}
 }
 
+// LockTenants says how a person has locked namespaces down.
+func (d *Dialect) LockTenants(tenancy dialect.Tenancy) { d.tenancy = tenancy }
+
 // Serve puts together what serves managed resources.
 func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, error) {
+	host.Tenants.Ask(d.Name(), d.tenancy)
 	r, err := managed.New(ctx, host, d.Options.Options, d.providers...)
 	if err != nil {
 		return nil, err
@@ -158,4 +163,5 @@ var (
 	_ dialect.Tabular    = (*Dialect)(nil)
 	_ dialect.Switching  = (*Dialect)(nil)
 	_ dialect.Requested  = (*Dialect)(nil)
+	_ dialect.Tenanted   = (*Dialect)(nil)
 )

@@ -8,6 +8,19 @@ type ConfigSpec struct {
 	// Identity replaces the account of a kubeconfig by that of a cloud. It is not supported.
 	// +optional
 	Identity *Identity `json:"identity,omitempty"`
+	// ServiceAccountRef is the account of this cluster as which Objects are applied whose credentials are an InjectedIdentity, and as which what
+	// they refer to is read. It is no field of the upstream.
+	// +optional
+	ServiceAccountRef *ServiceAccountReference `json:"serviceAccountRef,omitempty"`
+}
+
+// ServiceAccountReference names a ServiceAccount.
+type ServiceAccountReference struct {
+	Name string `json:"name"`
+	// Namespace of the account. That of a namespaced configuration is always its own; a cluster-scoped one for namespaced Objects means that of
+	// each Object without it.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
 }
 
 // Identity is an account of a cloud.

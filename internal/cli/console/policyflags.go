@@ -54,5 +54,8 @@ func (p *PolicyFlags) Configure(catalogue dialect.Catalogue) {
 		if of, is := d.(dialect.Confined); is && p.policy.NoRemoteBases {
 			of.ForbidRemoteBases()
 		}
+		if of, is := d.(dialect.Tenanted); is {
+			of.LockTenants(dialect.Tenancy{Account: p.policy.DefaultServiceAccount, Isolated: p.policy.NoCrossNamespaceRefs})
+		}
 	}
 }

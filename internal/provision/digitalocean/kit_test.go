@@ -139,6 +139,11 @@ func (w *world) Record(_ context.Context, r *managed.Resource, record map[string
 	return nil
 }
 
+// ReadBy reads as Read does: there is one account.
+func (w *world) ReadBy(ctx context.Context, r *managed.Resource, _ *managed.Edges, of schema.GroupVersionKind, name apitypes.NamespacedName) (*unstructured.Unstructured, error) {
+	return w.Read(ctx, r, of, name)
+}
+
 // Read reads Secrets.
 func (w *world) Read(_ context.Context, _ *managed.Resource, _ schema.GroupVersionKind, name apitypes.NamespacedName) (*unstructured.Unstructured, error) {
 	values, has := w.secrets[name.String()]

@@ -32,6 +32,10 @@ func (s secrets) Read(_ context.Context, _ *managed.Resource, of schema.GroupVer
 	return object("v1", "Secret", name.Namespace, name.Name, map[string]any{"data": data}), nil
 }
 
+func (s secrets) ReadBy(ctx context.Context, r *managed.Resource, _ *managed.Edges, of schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
+	return s.Read(ctx, r, of, name)
+}
+
 func (secrets) Emit(*managed.Resource, string, string, string) {}
 
 func object(version, kind, namespace, name string, fields map[string]any) *unstructured.Unstructured {

@@ -71,6 +71,13 @@ func (h *held) get(key Key) *unstructured.Unstructured {
 	return h.all[key]
 }
 
+// keys are those of all that is held.
+func (h *held) keys() []Key {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return slices.Collect(maps.Keys(h.all))
+}
+
 func (h *held) drop(key Key) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -94,6 +94,12 @@ func New(ctx context.Context, host *dialect.Host, o Options, providers ...Provid
 		}
 	}
 	r.configs = newUsages(r)
+	// Who acts for a resource may be another one then.
+	host.Tenants.OnChange(func() {
+		for _, key := range r.held.keys() {
+			r.loop.Wake(key)
+		}
+	})
 	return r, nil
 }
 

@@ -107,6 +107,7 @@ func reconciling(t *testing.T, provider toys, answer *unstructured.Unstructured)
 		t.Fatal(err)
 	}
 	host := &dialect.Host{
+		Tenants: &dialect.Tenants{},
 		Config: config, Home: &cluster.Cluster{Dynamic: client}, Serve: dialect.Catalogue{groups{all: provider.Groups()}}.All(),
 		Metrics: meter.New(t.Context(), nil), Log: logr.Discard(),
 	}

@@ -35,6 +35,8 @@ type Store interface {
 	Record(ctx context.Context, r *Resource, record map[string]any) error
 	// Read returns another object of the home cluster, nil when there is none, and has a pass made when it changes.
 	Read(ctx context.Context, r *Resource, of schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error)
+	// ReadBy is Read as another account sees the cluster.
+	ReadBy(ctx context.Context, r *Resource, by *Edges, of schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error)
 	// Emit writes an event about the resource.
 	Emit(r *Resource, kind, reason, message string)
 }
@@ -98,11 +100,29 @@ func (r *Resource) Emit(kind, reason, message string) { r.store.Emit(r, kind, re
 // Read returns another object of the home cluster, nil when there is none; a pass is made when it appears, changes or goes. A
 // namespaced resource reads its own namespace alone.
 func (r *Resource) Read(ctx context.Context, of schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
+	name, err := r.own(of, name)
+	if err != nil {
+		return nil, err
+	}
+	return r.store.Read(ctx, r, of, name)
+}
+
+// ReadBy is Read as another account sees the home cluster, whose rights count.
+func (r *Resource) ReadBy(ctx context.Context, by *Edges, of schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
+	name, err := r.own(of, name)
+	if err != nil {
+		return nil, err
+	}
+	return r.store.ReadBy(ctx, r, by, of, name)
+}
+
+// own is the name of what a resource reads: that of a namespaced one is in its namespace.
+func (r *Resource) own(of schema.GroupVersionKind, name types.NamespacedName) (types.NamespacedName, error) {
 	if own := r.Object.GetNamespace(); r.Kind.Namespaced && name.Namespace != own {
 		if name.Namespace != "" {
-			return nil, Invalid("%s %s: a resource in namespace %s cannot read namespace %s", of.Kind, name.Name, own, name.Namespace)
+			return name, Invalid("%s %s: a resource in namespace %s cannot read namespace %s", of.Kind, name.Name, own, name.Namespace)
 		}
 		name.Namespace = own
 	}
-	return r.store.Read(ctx, r, of, name)
+	return name, nil
 }

@@ -82,8 +82,13 @@ func (p *pass) Record(ctx context.Context, _ *Resource, record map[string]any) e
 }
 
 // Read reads another object of the home cluster, and follows it.
-func (p *pass) Read(ctx context.Context, _ *Resource, of schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
-	o, polled, err := p.edges.Get(ctx, p.key, of, name)
+func (p *pass) Read(ctx context.Context, r *Resource, of schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
+	return p.ReadBy(ctx, r, p.edges, of, name)
+}
+
+// ReadBy is that as another account sees the cluster.
+func (p *pass) ReadBy(ctx context.Context, _ *Resource, by *Edges, of schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
+	o, polled, err := by.Get(ctx, p.key, of, name)
 	p.memory.polled = p.memory.polled || polled
 	return o, err
 }

@@ -22,6 +22,8 @@ type account struct {
 	*managed.Edges
 	// engine is set when that is the account of the engine in its own cluster.
 	engine bool
+	// reader is the user of the home cluster as whom referents are read; empty for the engine.
+	reader string
 	stop   context.CancelFunc
 }
 
@@ -36,24 +38,33 @@ type accounts struct {
 	of map[string]string
 }
 
-// account is the one that the configuration of a resource names. A namespaced configuration with InjectedIdentity does not mean the
-// engine, whose rights are not its author's: it means the ServiceAccount "default" of its namespace.
+// account is the one that the configuration of a resource names.
 func (a *accounts) account(ctx context.Context, r *managed.Resource) (*account, error) {
 	if _, has, _ := unstructured.NestedMap(r.Configuration.Object, "spec", "identity"); has {
 		return nil, managed.Invalid("%s %s: spec.identity is not supported: store a kubeconfig with a token or client certificates", r.Configuration.GetKind(), r.Configuration.GetName())
+	}
+	user, err := userOf(r, a.to.Tenants.Now())
+	if err != nil {
+		return nil, err
 	}
 	c, err := r.Credentials(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case c.Injected && r.Configuration.GetNamespace() != "":
-		return a.impersonated("system:serviceaccount:" + r.Configuration.GetNamespace() + ":default")
+	case c.Injected && user != "":
+		return a.impersonated(user)
 	case c.Injected:
 		return &account{Cluster: a.to.Home, Edges: a.to.Edges, engine: true}, nil
 	case c.None:
 		return nil, managed.Invalid("%s %s: credentials from source \"None\" are for no cluster; use Secret or InjectedIdentity", r.Configuration.GetKind(), r.Configuration.GetName())
 	}
-	return a.remote(ctx, r, c.Data)
+	one, err := a.remote(ctx, r, c.Data)
+	if err != nil {
+		return nil, err
+	}
+	reads := *one
+	reads.reader = user
+	return &reads, nil
 }
 
 // impersonated is the home cluster as seen by a user.
@@ -70,7 +81,7 @@ func (a *accounts) impersonated(user string) (*account, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := &account{Cluster: c, Edges: a.to.Edges.Of(a.ctx, c)}
+	one := &account{Cluster: c, Edges: a.to.Edges.Of(a.ctx, c), reader: user}
 	a.all[user] = one
 	return one, nil
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/crossplane/kubernetes"
+	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/provision/managed"
 )
 
@@ -28,7 +29,7 @@ func (x *external) resolve(ctx context.Context) error {
 		if !has {
 			continue
 		}
-		o, err := x.resource.Read(ctx, of.gvk(), of.name())
+		o, err := x.referent(ctx, of)
 		if err != nil {
 			return fmt.Errorf("cannot get referenced resource: %s: %w", of, err)
 		}
@@ -44,6 +45,18 @@ func (x *external) resolve(ctx context.Context) error {
 		}
 	}
 	return x.refer(ctx, referred)
+}
+
+// referent reads one, as the account of the Object if it has one: what that may not read gets into no manifest.
+func (x *external) referent(ctx context.Context, of referent) (*unstructured.Unstructured, error) {
+	if x.account.reader == "" {
+		return x.resource.Read(ctx, of.gvk(), of.name())
+	}
+	by, err := x.accounts.impersonated(x.account.reader)
+	if err != nil {
+		return nil, err
+	}
+	return x.resource.ReadBy(ctx, by.Edges, of.gvk(), of.name())
 }
 
 // patchFrom has the manifest have the value of a referent.
@@ -81,13 +94,21 @@ func (x *external) refer(ctx context.Context, referred []referent) error {
 	if err := x.resource.Keep(ctx, x.record); err != nil {
 		return err
 	}
+	by := x.Home
+	if x.account.reader != "" {
+		one, err := x.accounts.impersonated(x.account.reader)
+		if err != nil {
+			return err
+		}
+		by = one.Cluster
+	}
 	for _, of := range referred {
-		if err := mark(ctx, x.connector, x.resource, of, true); err != nil {
+		if err := mark(ctx, marker{x.connector, by}, x.resource, of, true); err != nil {
 			return fmt.Errorf("cannot add finalizer to referenced resource: %w", err)
 		}
 	}
 	for _, of := range dropped {
-		if err := mark(ctx, x.connector, x.resource, of, false); err != nil {
+		if err := mark(ctx, marker{x.connector, x.Home}, x.resource, of, false); err != nil {
 			return fmt.Errorf("cannot remove finalizer from referenced resource: %w", err)
 		}
 	}
@@ -102,20 +123,26 @@ func (c *connector) Release(ctx context.Context, r *managed.Resource) error {
 		return err
 	}
 	for _, of := range held.Referred {
-		if err := mark(ctx, c, r, of, false); err != nil {
+		if err := mark(ctx, marker{c, c.Home}, r, of, false); err != nil {
 			return fmt.Errorf("cannot remove finalizer from referenced resource: %w", err)
 		}
 	}
 	return nil
 }
 
+// marker writes finalizers of referents: those that an Object adds as its account, whose rights may be gone when they are taken off.
+type marker struct {
+	*connector
+	by *cluster.Cluster
+}
+
 // mark puts the finalizer of an Object on a referent, or takes it off.
-func mark(ctx context.Context, c *connector, r *managed.Resource, of referent, on bool) error {
+func mark(ctx context.Context, c marker, r *managed.Resource, of referent, on bool) error {
 	resource, served := c.Home.Kinds.Lookup(of.gvk())
 	if !served {
 		return c.Home.Kinds.Gone(ctx, of.gvk().GroupKind())
 	}
-	client := c.Home.Dynamic.Resource(resource.GroupVersionResource).Namespace(of.Namespace)
+	client := c.by.Dynamic.Resource(resource.GroupVersionResource).Namespace(of.Namespace)
 	o, err := client.Get(ctx, of.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
