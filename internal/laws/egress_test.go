@@ -132,16 +132,31 @@ func transported(literal *ast.CompositeLit) bool {
 	})
 }
 
-// fetched are the types of internal/source that say where a server may be. Without rules it is anywhere.
-var fetched = []string{"Access", "GitOptions", "BucketOptions", "IndexOptions", "ChartOptions", "OCIOptions", "FileOptions", "RegistryAccess"}
+// fetched are the types that say where a server may be, by their packages. Without rules it is anywhere.
+var fetched = map[string][]string{
+	"source":    {"Access", "GitOptions", "BucketOptions", "IndexOptions", "ChartOptions", "OCIOptions", "FileOptions", "RegistryAccess"},
+	"access":    {"Reach"},
+	"artifacts": {"Places"},
+	"bases":     {"Anonymous"},
+	"cloud":     {"Options"},
+	"feeds":     {"Config"},
+	"manifests": {"Request"},
+	"notify":    {"Config"},
+}
 
 // byHand are the files that fetch what a person names on the command line, and those whose access comes with an access that has rules.
 var byHand = map[string]string{
-	"internal/bootstrap/push.go":             "a person names the repository",
-	"internal/cli/crds/chart.go":             "a person names the repository of charts",
-	"internal/promote/discover/git.go":       "requests go by the client of HTTP, which has rules",
-	"internal/flux/sources/helmchart.go":     "the access follows from RegistryAccess",
-	"internal/flux/sources/ocirepository.go": "the access follows from RegistryAccess",
+	"internal/bootstrap/push.go":                        "a person names the repository",
+	"internal/cli/crds/chart.go":                        "a person names the repository of charts",
+	"internal/argo/offline/elsewhere.go":                "a command renders a directory of the person",
+	"internal/argo/offline/render.go":                   "the same",
+	"internal/flux/walk/port.go":                        "the same",
+	"internal/flux/walk/walk.go":                        "the same",
+	"internal/workflow/execute/pods/wrapper/prepare.go": "it runs in a pod of the workflow, in the network of that",
+	"internal/workflow/execute/pods/wrapper/upload.go":  "the same",
+	"internal/promote/discover/git.go":                  "requests go by the client of HTTP, which has rules",
+	"internal/flux/sources/helmchart.go":                "the access follows from RegistryAccess",
+	"internal/flux/sources/ocirepository.go":            "the access follows from RegistryAccess",
 }
 
 // TestFetchesHaveRules has what is fetched for an engine say where servers may be.
@@ -177,7 +192,7 @@ func anywhere(f *ast.File) []*ast.CompositeLit {
 			}
 		}
 		literal, is := n.(*ast.CompositeLit)
-		if !is || !named(literal.Type, map[string][]string{"source": fetched}) || failed[literal] && len(literal.Elts) == 0 {
+		if !is || !named(literal.Type, fetched) || failed[literal] && len(literal.Elts) == 0 {
 			return true
 		}
 		if !slices.ContainsFunc(literal.Elts, func(e ast.Expr) bool {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/guard"
 )
 
@@ -27,6 +28,8 @@ type Config struct {
 	// Count, when set, is called with the outcomes by type of Provider.
 	Count  func(kind, outcome string)
 	Limits Limits
+	// Egress is where receivers may be: anywhere by default.
+	Egress egress.Rules
 	Log    logr.Logger
 	// Guard logs and counts panics: the event or the delivery is lost, the others are not.
 	Guard guard.Guard

@@ -82,6 +82,7 @@ func (n *Notifier) deliver(ctx context.Context, d Delivery) error {
 	if err != nil {
 		return err
 	}
+	settings.Egress = n.config.Egress
 	return Send(ctx, settings, d.Event)
 }
 

@@ -117,6 +117,7 @@ func (n *Keeper) start(ctx context.Context, host *dialect.Host) error {
 	}
 	config := notify.Config{
 		Dir: dir, Alerts: n.concerned, Resolve: n.resolve, Failed: n.failed, Count: host.Metrics.Notified, Log: host.Log, Guard: host.Guard,
+		Egress: host.Egress.Fetches,
 	}
 	notifier, err := notify.Start(ctx, config)
 	if err != nil && config.Dir != "" {

@@ -139,7 +139,7 @@ func expressionOf(p *notifyv1beta3.Provider) (*notify.Expression, error) {
 func (n *Keeper) settings(ctx context.Context, p *notifyv1beta3.Provider) (notify.Settings, error) {
 	spec := p.Spec
 	s := notify.Settings{
-		Type: spec.Type, Address: spec.Address, Channel: spec.Channel, Username: spec.Username, Proxy: spec.Proxy, Timeout: p.GetTimeout(), Egress: n.reach.Egress,
+		Type: spec.Type, Address: spec.Address, Channel: spec.Channel, Username: spec.Username, Proxy: spec.Proxy, Timeout: p.GetTimeout(),
 	}
 	if spec.ServiceAccountName != "" {
 		return s, errors.New("spec.serviceAccountName: cloud identities are not supported; use spec.secretRef")
