@@ -50,6 +50,7 @@ var writers = map[string]string{
 	"internal/idp/deploy/write.go":        "Applications and ApplicationSets of packages, as the person asks for it who starts the engine, and the login of the Git server",
 	"internal/idp/deploy/paint.go":        "objects of idpbuilder's kinds, which show packages and are never read",
 	"internal/host/install.go":            "definitions of the kinds that are served, and namespaces of the engine",
+	"internal/flux/roots/accounts.go":     "accounts of an installation of Flux in an embedded cluster",
 	"internal/flux/roots/roots.go":        "the root, as the person asks for it who starts the engine",
 	"internal/flux/takeover/instances.go": "the source and the Kustomization of a sync, with the rights of what declares it",
 

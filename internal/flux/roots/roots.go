@@ -1,4 +1,5 @@
-// Package roots holds the objects by which a cluster begins to follow a repository: a GitRepository and a Kustomization.
+// Package roots holds the objects by which a cluster begins to follow a repository: a GitRepository and a Kustomization. It also has the
+// accounts that an installation of Flux brings, for a cluster in which there was none.
 //
 // It refuses a cluster that has other ones.
 package roots
@@ -49,6 +50,9 @@ type Root struct {
 	Served dialect.Groups
 	// Objects are applied as they are, instead of a root unit.
 	Objects []*unstructured.Unstructured
+	// Left is called with those of the objects that cannot be applied as they are, and why: their kind is not served, or they are encrypted.
+	// Without it, one of a kind that is not served is an error.
+	Left func(id engine.ObjectID, why string)
 	// Credentials are written into the Secret of the source, if there are any.
 	Credentials map[string][]byte
 	// AgeKey is written into the Secret AgeSecret, and the root decrypts with it; with Decrypts it does so with
@@ -95,15 +99,27 @@ func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 		return err
 	}
 	for _, o := range objects {
+		if root.Left != nil && o.Object["sops"] != nil {
+			root.Left(engine.IDOf(o), "it is encrypted, and a root of objects is not decrypted")
+			continue
+		}
 		// A server takes objects of a kind before it announces the kind.
 		resource, ok := root.Served.Resource(o.GroupVersionKind())
 		if !ok {
 			gvk := o.GroupVersionKind()
 			mapping, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+			if root.Left != nil && apimeta.IsNoMatchError(err) {
+				root.Left(engine.IDOf(o), "its kind is not served")
+				continue
+			}
 			if err != nil {
 				return fmt.Errorf("applying %s: its kind is not served: %w", engine.IDOf(o), err)
 			}
-			resource = mapping.Resource
+			if resource = mapping.Resource; mapping.Scope.Name() == apimeta.RESTScopeNameNamespace && o.GetNamespace() == "" {
+				// As kubectl does.
+				o = o.DeepCopy()
+				o.SetNamespace(metav1.NamespaceDefault)
+			}
 		}
 		if err := apply.Put(ctx, client.Resource(resource).Namespace(o.GetNamespace()), InstallManager, o); err != nil {
 			return err
