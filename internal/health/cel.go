@@ -12,6 +12,7 @@ import (
 // Expr is a compiled CEL expression that yields a bool. A nil Expr yields false.
 type Expr struct {
 	program *expression.Program
+	text    string
 }
 
 // CompileHealth compiles an expression over the top-level fields of an object, such as
@@ -25,7 +26,7 @@ func CompileHealth(text string) (*Expr, error) {
 	// them against.
 	ast, issues := env.Parse(text)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("parsing CEL expression %q: %w", text, issues.Err())
+		return nil, unparsed(text, issues.Err())
 	}
 	return program(env, ast, text)
 }
@@ -45,10 +46,10 @@ func Compile(text string, names ...string) (*Expr, error) {
 	}
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("compiling CEL expression %q: %w", text, issues.Err())
+		return nil, unparsed(text, issues.Err())
 	}
 	if out := ast.OutputType(); !out.IsExactType(types.BoolType) && !out.IsExactType(types.DynType) {
-		return nil, fmt.Errorf("compiling CEL expression %q: it yields %s, want bool", text, out)
+		return nil, unparsed(text, fmt.Errorf("it yields %s, want bool", out))
 	}
 	return program(env, ast, text)
 }
@@ -56,9 +57,19 @@ func Compile(text string, names ...string) (*Expr, error) {
 func program(env *cel.Env, ast *cel.Ast, text string) (*Expr, error) {
 	p, err := expression.New(env, ast)
 	if err != nil {
-		return nil, fmt.Errorf("preparing CEL expression %q: %w", text, err)
+		return nil, unparsed(text, err)
 	}
-	return &Expr{program: p}, nil
+	return &Expr{program: p, text: text}, nil
+}
+
+// unparsed is the error of an expression that is none. People search for these words, which are Flux's.
+func unparsed(text string, err error) error {
+	return fmt.Errorf("failed to parse the CEL expression '%s': %w", text, err)
+}
+
+// unevaluated is the error of an expression that gives nothing for the values at hand, in Flux's words as well.
+func (e *Expr) unevaluated(err error) error {
+	return fmt.Errorf("failed to evaluate the CEL expression '%s': %w", e.text, err)
 }
 
 func (e *Expr) bool(vars map[string]any) (bool, error) {
@@ -67,11 +78,11 @@ func (e *Expr) bool(vars map[string]any) (bool, error) {
 	}
 	out, err := e.program.Eval(vars)
 	if err != nil {
-		return false, fmt.Errorf("evaluating: %w", err)
+		return false, e.unevaluated(err)
 	}
 	value, ok := out.Value().(bool)
 	if !ok {
-		return false, fmt.Errorf("evaluating: it yields %s, want bool", out.Type().TypeName())
+		return false, e.unevaluated(fmt.Errorf("it yields %s, want bool", out.Type().TypeName()))
 	}
 	return value, nil
 }

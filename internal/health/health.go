@@ -114,7 +114,7 @@ func CompileRules(exprs []engine.HealthExpr) (Rules, error) {
 			}
 			expr, err := CompileHealth(part.text)
 			if err != nil {
-				return nil, fmt.Errorf("healthCheckExprs[%d] (%s): %s: %w", i, cmp.Or(e.Kind, "every kind of "+cmp.Or(e.Group, "v1")), field, err)
+				return nil, fmt.Errorf("healthCheckExprs[%d] (%s): failed to parse the expression %s: %w", i, cmp.Or(e.Kind, "every kind of "+cmp.Or(e.Group, "v1")), field, err)
 			}
 			*part.into = expr
 		}

@@ -140,7 +140,7 @@ func TestCompileRulesNamesTheField(t *testing.T) {
 		"current": {Kind: "X", Current: "a =="}, "inProgress": {Kind: "X", Current: "true", InProgress: "("}, "failed": {Kind: "X", Current: "true", Failed: "1 +"},
 	} {
 		_, err := health.CompileRules([]engine.HealthExpr{expr})
-		if want := "healthCheckExprs[0] (X): " + field + ": "; err == nil || !strings.Contains(err.Error(), want) {
+		if want := "healthCheckExprs[0] (X): failed to parse the expression " + field + ": failed to parse the CEL expression '"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}

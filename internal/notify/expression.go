@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,14 +24,14 @@ func Compile(text string) (*Expression, error) {
 	}
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("compiling CEL expression %q: %w", text, issues.Err())
+		return nil, fmt.Errorf("failed to parse the CEL expression '%s': %w", text, issues.Err())
 	}
 	if out := ast.OutputType(); !out.IsExactType(types.StringType) && !out.IsExactType(types.DynType) {
-		return nil, fmt.Errorf("compiling CEL expression %q: it yields %s, want string", text, out)
+		return nil, fmt.Errorf("failed to parse the CEL expression '%s': it yields %s, want string", text, out)
 	}
 	program, err := expression.New(env, ast)
 	if err != nil {
-		return nil, fmt.Errorf("preparing CEL expression %q: %w", text, err)
+		return nil, fmt.Errorf("failed to parse the CEL expression '%s': %w", text, err)
 	}
 	return &Expression{program}, nil
 }
@@ -43,11 +44,11 @@ func (x *Expression) Evaluate(e Event, alert, provider map[string]any) (string, 
 	}
 	out, err := x.program.Eval(map[string]any{"event": fields, "alert": alert, "provider": provider})
 	if err != nil {
-		return "", fmt.Errorf("evaluating: %w", err)
+		return "", fmt.Errorf("failed to evaluate the CEL expression: %w", err)
 	}
 	text, ok := out.Value().(string)
 	if !ok || text == "" {
-		return "", fmt.Errorf("evaluating: it does not yield a string")
+		return "", errors.New("failed to evaluate the CEL expression: it does not yield a string")
 	}
 	return text, nil
 }

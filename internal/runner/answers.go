@@ -167,7 +167,7 @@ func (b questions) one(d engine.Dependency) answer {
 	case err != nil:
 		a.met, a.why, a.until = false, "readyExpr: "+err.Error(), time.Now().Add(evaluateAgain)
 	case !a.met:
-		a.why = "readyExpr is false"
+		a.why = "it is not ready according to readyExpr"
 	}
 	return a
 }

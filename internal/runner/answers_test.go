@@ -36,7 +36,7 @@ func TestExpensiveDependencies(t *testing.T) {
 		t.Fatalf("the loop evaluates itself: %+v, spent %s", facts[0], u.budget.spent)
 	}
 	mailed(t, r, func() bool { return !u.answers.asking })
-	if facts = r.factsOfDependencies(u); facts[0].Met || facts[0].Evaluating || !strings.HasPrefix(facts[0].Message, "readyExpr: evaluating: ") || u.budget.spent == 0 {
+	if facts = r.factsOfDependencies(u); facts[0].Met || facts[0].Evaluating || !strings.HasPrefix(facts[0].Message, "readyExpr: failed to evaluate the CEL expression ") || u.budget.spent == 0 {
 		t.Errorf("it was evaluated: %+v, spent %s", facts[0], u.budget.spent)
 	}
 	put(r, "x", 2, map[string]any{"items": items})
@@ -90,7 +90,7 @@ func TestQuestions(t *testing.T) {
 	yes, no, bad := engine.Dependency{Expr: "yes"}, engine.Dependency{Expr: "no"}, engine.Dependency{Expr: "bad"}
 	of := map[engine.Dependency]question{yes: ask("dep.n == self.n", values), no: ask("dep.n > self.n", values), bad: ask("dep.m", values)}
 	e := questions{of: of, budget: time.Hour}.ask(t.Context())
-	if !e.of[yes].met || e.of[no].met || e.of[no].why != "readyExpr is false" || !strings.Contains(e.of[bad].why, "no such key") || e.of[bad].until.IsZero() || e.exhausted || e.spent <= 0 {
+	if !e.of[yes].met || e.of[no].met || e.of[no].why != "it is not ready according to readyExpr" || !strings.Contains(e.of[bad].why, "no such key") || e.of[bad].until.IsZero() || e.exhausted || e.spent <= 0 {
 		t.Errorf("got %+v", e)
 	}
 	if e = (questions{of: of, budget: 1}).ask(t.Context()); len(e.of) != 1 || !e.exhausted || e.of[yes].version+e.of[no].version+e.of[bad].version != "7" {
@@ -112,7 +112,7 @@ func TestDependencyByExpression(t *testing.T) {
 		r.Upsert(depending("good", "status.ok"))
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if last, _ := trap.last("good"); last.Message != "X/x: readyExpr is false" || len(trap.reports["good"]) != 1 {
+		if last, _ := trap.last("good"); last.Message != "X/x: it is not ready according to readyExpr" || len(trap.reports["good"]) != 1 {
 			t.Errorf("it waits, and says %+v in %d reports", last, len(trap.reports["good"]))
 		}
 		turn, _ := r.evaluations.Take(ctx, "apps")

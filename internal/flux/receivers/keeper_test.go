@@ -56,7 +56,7 @@ func TestPlanReceiver(t *testing.T) {
 		"kind":        {"the group of it is not known", receiver("github", refTo("Other", "", "app", nil, "")), nil, "ValidationFailed: spec.resources[0].apiVersion: required for kind Other", ""},
 		"secret":      {"nobody could be verified", unproved, nil, "ValidationFailed: spec.secretRef: required for the token", ""},
 		"expression":  {"it cannot be read", filtered, nil, "InvalidCELExpression: spec.resourceFilter: ", ""},
-		"expression2": {"it is no condition", number, nil, `InvalidCELExpression: spec.resources[0].filter: compiling CEL expression "1 + 1": it yields int, want bool`, ""},
+		"expression2": {"it is no condition", number, nil, `InvalidCELExpression: spec.resources[0].filter: failed to parse the CEL expression '1 + 1': it yields int, want bool`, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
