@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"context"
+	"regexp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -66,10 +68,12 @@ const (
 
 // Repository is what is walked, and how far.
 type Repository struct {
-	// Dir is the working copy; empty when there is none. Files are what of it is read, Branch is the one it is on.
-	Dir    string
-	Files  source.Directory
-	Branch string
+	// Dir is the working copy; empty when there is none. Files are what of it is read, Branch is the one it is on, and Also a further
+	// one under which it is served. Others are the branches and tags that there are beside these.
+	Dir          string
+	Files        source.Directory
+	Branch, Also string
+	Others       []string
 	// Root is the directory that the cluster begins with, relative to Dir; Objects are applied instead if there are any.
 	Root    string
 	Objects []*unstructured.Unstructured
@@ -95,6 +99,27 @@ type Repository struct {
 	Cluster Seen
 	// Warn is told of problems that keep nothing from being rendered.
 	Warn func(text string)
+}
+
+// Shows reports whether a revision is one under which the working copy is served; exists is set for one that there is beside it, or that
+// may be one: a commit, or a range of versions.
+func (r *Repository) Shows(revision string) (is, exists bool) {
+	switch revision {
+	case "", "HEAD", r.Branch, r.Also:
+		return true, true
+	}
+	return r.Branch == "", slices.Contains(r.Others, revision) || !BranchName(revision)
+}
+
+// branchName is what may be the name of a branch, and not a commit, a version or a range of versions.
+var (
+	branchName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+	noBranch   = regexp.MustCompile(`^(HEAD|[0-9a-f]{7,40}|v?\d+(\.(\d+|[xX]))*([-+].*)?)$|\.\.|//|/$|\.$|\.lock$|^refs/`)
+)
+
+// BranchName reports whether a revision is more likely the name of a branch than anything else.
+func BranchName(revision string) bool {
+	return branchName.MatchString(revision) && !noBranch.MatchString(revision)
 }
 
 // Seen is what charts and comparisons see of a cluster.
@@ -277,6 +302,10 @@ type Layouts interface {
 	Top(dir string) ([]*unstructured.Unstructured, error)
 	// Repositories are the URLs of the repositories that root objects read and whose paths there are in a directory.
 	Repositories(objects []*unstructured.Unstructured, dir string) []string
+	// Readers are the objects in files below dir that read repositories, as far as they can be read without being rendered.
+	Readers(dir string) ([]*unstructured.Unstructured, error)
+	// Revisions are the branches, tags and commits by which objects read the repositories whose URLs are ours, once for each reader.
+	Revisions(objects []*unstructured.Unstructured, ours func(url string) bool) []string
 }
 
 // Root is a file or a directory that a cluster may begin with.

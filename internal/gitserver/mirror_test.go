@@ -402,7 +402,7 @@ func TestMirrorFollowsTheUser(t *testing.T) {
 	if other == feature {
 		t.Error("another branch has the same commit of ours")
 	}
-	want := map[string]string{"HEAD": other, "refs/heads/main": other, "refs/heads/other": other}
+	want := map[string]string{"HEAD": other, "refs/heads/main": other, "refs/heads/other": other, "refs/heads/feature": git(t, dir, "rev-parse", "feature")}
 	got := map[string]string{}
 	for line := range strings.Lines(git(t, "", "ls-remote", as(s.URL("copy"), reader, readerToken))) {
 		hash, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
@@ -464,6 +464,69 @@ func TestMirrorShowsTags(t *testing.T) {
 	refresh(t, folder)
 	if out := git(t, "", "ls-remote", "--tags", as(s.URL("folder"), reader, readerToken)); out != "" {
 		t.Errorf("a folder has tags:\n%s", out)
+	}
+}
+
+// TestMirrorShowsBranches shows the working copy under the branch that is checked out, and under another one that others read; every
+// other branch is shown as it is.
+func TestMirrorShowsBranches(t *testing.T) {
+	s, dir := start(t), workingCopy(t)
+	git(t, dir, "branch", "staging")
+	git(t, dir, "checkout", "-q", "-b", "pr-7")
+	m, err := s.Mirror(t.Context(), "copy", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.ShowAs(t.Context(), "main")
+	write(t, dir, "a.yaml", "a: 7\n")
+	refresh(t, m)
+	shown := func(branches ...string) map[string]string {
+		got := map[string]string{}
+		for _, branch := range branches {
+			got[branch] = show(t, s, "copy", branch)["a.yaml"]
+		}
+		return got
+	}
+	want := map[string]string{"pr-7": "a: 7\n", "main": "a: 7\n", "staging": "a: 1\n"}
+	if diff := cmp.Diff(want, shown("pr-7", "main", "staging")); diff != "" {
+		t.Errorf("branches (-want +got):\n%s", diff)
+	}
+	// Commits of the other branches are shown; those of the one that others read are not.
+	git(t, dir, "commit", "-q", "-a", "-m", "changed")
+	git(t, dir, "branch", "-f", "staging", "HEAD")
+	git(t, dir, "branch", "new", "main")
+	refresh(t, m)
+	want = map[string]string{"pr-7": "a: 7\n", "main": "a: 7\n", "staging": "a: 7\n", "new": "a: 1\n"}
+	if diff := cmp.Diff(want, shown("pr-7", "main", "staging", "new")); diff != "" {
+		t.Errorf("branches after commits (-want +got):\n%s", diff)
+	}
+	// What is checked out now is shown under its name, and what was is shown as it is.
+	git(t, dir, "checkout", "-q", "new")
+	git(t, dir, "branch", "-D", "staging")
+	write(t, dir, "a.yaml", "a: 8\n")
+	refresh(t, m)
+	want = map[string]string{"pr-7": "a: 8\n", "main": "a: 8\n", "new": "a: 8\n"}
+	if diff := cmp.Diff(want, shown("pr-7", "main", "new")); diff != "" {
+		t.Errorf("branches after a checkout (-want +got):\n%s", diff)
+	}
+	if out := git(t, "", "ls-remote", as(s.URL("copy"), reader, readerToken), "refs/heads/staging"); out != "" {
+		t.Errorf("a branch that is gone is shown: %s", out)
+	}
+}
+
+// TestMirrorWithoutBranch shows a working copy that is on no branch under the one that others read.
+func TestMirrorWithoutBranch(t *testing.T) {
+	s, dir := start(t), workingCopy(t)
+	git(t, dir, "checkout", "-q", "--detach")
+	git(t, dir, "branch", "-D", "main")
+	m, err := s.Mirror(t.Context(), "copy", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.ShowAs(t.Context(), "master")
+	refresh(t, m)
+	if got := git(t, "", "ls-remote", as(s.URL("copy"), reader, readerToken)); m.Branch() != "master" || strings.Contains(got, "refs/heads/main") || !strings.Contains(got, "refs/heads/master") {
+		t.Errorf("it is on %q, and shows\n%s", m.Branch(), got)
 	}
 }
 

@@ -15,6 +15,8 @@ type Shown struct {
 	// Branch is the one that it would show, and Remotes the URLs of the working copy, without credentials.
 	Branch  string
 	Remotes []string
+	// References are those of the working copy.
+	References References
 	// Files are the paths of what is not ignored, relative to the directory; nil if unknown. Files that
 	// are gone may be among them.
 	Files map[string]bool
@@ -35,6 +37,7 @@ func Look(ctx context.Context, path string) (Shown, error) {
 	if err == nil {
 		shown.Remotes = m.Remotes(ctx)
 		_, shown.Branch = m.head(ctx)
+		shown.References = m.References(ctx)
 		shown.Files, err = m.list(ctx)
 	}
 	if err != nil {

@@ -29,11 +29,17 @@ func TestLook(t *testing.T) {
 		"working copy": {
 			reason: "what is not committed is shown, and what is committed although it is ignored",
 			git:    [][]string{{"init", "-q", "-b", "work"}, {"add", "-f", "x.log"}, {"remote", "add", "origin", "https://me:secret@example.com/a.git"}},
-			want:   gitserver.Shown{Branch: "work", Remotes: []string{"https://example.com/a.git"}}, files: append(slices.Clone(plain), "x.log"),
+			want:   gitserver.Shown{Branch: "work", Remotes: []string{"https://example.com/a.git"}, References: gitserver.References{Branch: "work"}}, files: append(slices.Clone(plain), "x.log"),
+		},
+		"branches": {
+			reason: "what there is beside the branch that is checked out",
+			git: [][]string{{"init", "-q", "-b", "work"}, {"-c", "user.email=a@example.com", "-c", "user.name=a", "commit", "-q", "--allow-empty", "-m", "x"}, {"branch", "main"}, {"tag", "v1"},
+				{"symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"}, {"checkout", "-q", "--detach"}},
+			want: gitserver.Shown{Branch: "main", References: gitserver.References{Default: "main", Local: []string{"main", "work"}, Tags: []string{"v1"}}}, files: plain,
 		},
 		"part": {
 			reason: "paths are those in the folder", git: [][]string{{"init", "-q", "-b", "work"}}, folder: "sub",
-			want: gitserver.Shown{Branch: "work"}, files: []string{".gitignore", "a.yaml"},
+			want: gitserver.Shown{Branch: "work", References: gitserver.References{Branch: "work"}}, files: []string{".gitignore", "a.yaml"},
 		},
 	}
 	for name, c := range cases {

@@ -11,8 +11,8 @@ import (
 )
 
 // Sync serves the current state of the working copy: its commit if it is clean, else a new commit on
-// top of that with everything that is not ignored. Equal contents give equal commits. The tags are those of the
-// working copy; changed is set when one of them is another one, too.
+// top of that with everything that is not ignored. Equal contents give equal commits. The tags and the other branches are
+// those of the working copy; changed is set when one of them is another one, too.
 func (m *Mirror) Sync(ctx context.Context) (revision string, changed bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -21,19 +21,18 @@ func (m *Mirror) Sync(ctx context.Context) (revision string, changed bool, err e
 	if err != nil {
 		return "", false, fmt.Errorf("reading %q: %w", m.Root(), err)
 	}
-	tagged, err := m.showTags(ctx)
+	if revision != m.last || branch != m.branch {
+		if err := m.show(ctx, revision, branch); err != nil {
+			return "", false, fmt.Errorf("showing %q: %w", m.Root(), err)
+		}
+		changed = revision != m.last
+		m.last = revision
+	}
+	others, err := m.showOthers(ctx)
 	if err != nil {
-		return "", false, fmt.Errorf("showing the tags of %q: %w", m.Root(), err)
+		return "", false, fmt.Errorf("showing the tags and branches of %q: %w", m.Root(), err)
 	}
-	if revision == m.last && branch == m.branch {
-		return revision, tagged, nil
-	}
-	if err := m.show(ctx, revision, branch); err != nil {
-		return "", false, fmt.Errorf("showing %q: %w", m.Root(), err)
-	}
-	changed = tagged || revision != m.last
-	m.last = revision
-	return revision, changed, nil
+	return revision, changed || others, nil
 }
 
 // Revision is what is served now.
@@ -128,13 +127,13 @@ func (m *Mirror) show(ctx context.Context, revision, branch string) error {
 	// An interruption would leave locks here too, of references; this takes milliseconds.
 	ctx = context.WithoutCancel(ctx)
 	var updates strings.Builder
-	for _, name := range []string{m.first, branch} {
+	names := m.copies(branch)
+	for name := range names {
 		fmt.Fprintf(&updates, "update refs/heads/%s %s\n", name, revision)
-		if m.first == branch {
-			break
-		}
+		// What is shown there now is the working copy, whatever the user's branch has.
+		delete(m.refs, branches+name)
 	}
-	if m.branch != branch && m.branch != m.first {
+	if !names[m.branch] {
 		fmt.Fprintf(&updates, "delete refs/heads/%s\n", m.branch)
 	}
 	fmt.Fprintf(&updates, "update %s/%d %s\n", recent, m.count%keepRecent, revision)
@@ -149,6 +148,15 @@ func (m *Mirror) show(ctx context.Context, revision, branch string) error {
 	m.count++
 	m.branch = branch
 	return nil
+}
+
+// copies are the branches under which the working copy is shown when it is on one.
+func (m *Mirror) copies(branch string) map[string]bool {
+	names := map[string]bool{m.first: true, branch: true}
+	if m.also != "" {
+		names[m.also] = true
+	}
+	return names
 }
 
 // index is our index of the working copy. It is kept between snapshots, so that only files that

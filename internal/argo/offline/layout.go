@@ -18,7 +18,7 @@ import (
 type Layouts struct{}
 
 // Roots are the files with an Application that leads to others and that no other one leads to. Where there is none, it
-// is the topmost directories with Applications and ApplicationSets that nothing leads to.
+// is the topmost directories with Applications and ApplicationSets that nothing leads to, or whose kustomization lists them.
 func (Layouts) Roots(dir, _ string) ([]dialect.Root, error) {
 	found, err := Scan(dir)
 	if err != nil {
@@ -35,7 +35,7 @@ func (Layouts) Roots(dir, _ string) ([]dialect.Root, error) {
 		if d := found[i]; d.Object.GetKind() == applicationKind && (len(holds[i]) > 0 || templates(dir, base, d)) {
 			files[d.File] = true
 		}
-		dirs[path.Dir(found[i].File)] = true
+		dirs[listing(dir, found[i].File)] = true
 	}
 	names := slices.Sorted(maps.Keys(files))
 	if len(names) == 0 {
@@ -43,17 +43,36 @@ func (Layouts) Roots(dir, _ string) ([]dialect.Root, error) {
 	}
 	roots := make([]dialect.Root, len(names))
 	for i, name := range names {
-		roots[i] = rootAt(name, base, found, holds)
+		roots[i] = rootAt(name, dir, base, found, holds)
 	}
 	return roots, nil
 }
 
+// listing is the directory that a file is applied with: the topmost one whose kustomization leads to it, or its own.
+func listing(dir, file string) string {
+	own := path.Dir(file)
+	best := own
+	for at := own; ; at = path.Dir(at) {
+		if abs := filepath.Join(dir, filepath.FromSlash(at)); kustomization(abs) != "" && filesOf(abs, false)[filepath.Join(dir, filepath.FromSlash(file))] {
+			best = at
+		}
+		if at == "." || at == "/" {
+			return best
+		}
+	}
+}
+
 // rootAt is the root in a file or a directory, with what it leads to.
-func rootAt(name, base string, found []Declaration, holds []map[int]bool) dialect.Root {
+func rootAt(name, dir, base string, found []Declaration, holds []map[int]bool) dialect.Root {
 	root := dialect.Root{Path: name, Reads: map[string]bool{}}
 	reach := map[int]bool{}
+	at := filepath.Join(dir, filepath.FromSlash(name))
+	var listed map[string]bool
+	if kustomization(at) != "" {
+		listed = filesOf(at, false)
+	}
 	for i, d := range found {
-		if d.File != name && name != "." && !strings.HasPrefix(d.File, name+"/") {
+		if d.File != name && name != "." && !strings.HasPrefix(d.File, name+"/") || listed != nil && !listed[filepath.Join(dir, filepath.FromSlash(d.File))] {
 			continue
 		}
 		root.Declares = append(root.Declares, d.File)
@@ -71,7 +90,7 @@ func rootAt(name, base string, found []Declaration, holds []map[int]bool) dialec
 // RootWord is what errors say when there is no root.
 func (Layouts) RootWord() string { return "no file is a root Application of Argo CD" }
 
-// Top are the objects of Argo CD at the top of a directory, if Applications are among them.
+// Top are the objects at the top of a directory, if Applications are among them.
 func (Layouts) Top(dir string) ([]*unstructured.Unstructured, error) {
 	objects, err := top(dir)
 	if err != nil || !isRoot(objects) {
@@ -315,7 +334,7 @@ func isRoot(objects []*unstructured.Unstructured) bool {
 	})
 }
 
-// top returns the objects of Argo CD at the top of a directory, AppProjects among them; none when a kustomization or a
+// top returns the objects at the top of a directory, with whatever is beside Applications; none when a kustomization or a
 // chart says what the directory is.
 func top(dir string) ([]*unstructured.Unstructured, error) {
 	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err == nil || kustomization(dir) != "" {
@@ -335,7 +354,7 @@ func top(dir string) ([]*unstructured.Unstructured, error) {
 			return nil, err
 		}
 		for _, o := range Documents(data) {
-			if o.GroupVersionKind().Group == Group {
+			if o.GetAPIVersion() != "" && o.GetKind() != "" && o.GetName() != "" {
 				all = append(all, o)
 			}
 		}
@@ -343,18 +362,27 @@ func top(dir string) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// repositories are the URLs of the repositories that root objects read and whose paths there are in a directory.
+// repositories are the URLs of the repositories that root objects read and of which there is every path that they read in a directory. The
+// directory itself is the path of an Application that is alone.
 func repositories(objects []*unstructured.Unstructured, dir string) []string {
 	var urls []string
+	elsewhere := map[string]bool{}
+	objects = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return !isRoot([]*unstructured.Unstructured{o}) })
 	for _, o := range objects {
-		if !isRoot([]*unstructured.Unstructured{o}) {
-			continue
-		}
 		for _, s := range (Declaration{Object: o}).sources() {
-			if s.RepoURL != "" && isDir(filepath.Join(dir, filepath.FromSlash(s.Path))) && !slices.Contains(urls, s.RepoURL) {
-				urls = append(urls, s.RepoURL)
+			switch {
+			case s.RepoURL == "":
+			case !isDir(filepath.Join(dir, filepath.FromSlash(s.Path))):
+				elsewhere[s.RepoURL] = true
+			case path.Join(".", s.Path) != "." || len(objects) == 1:
+				if !slices.Contains(urls, s.RepoURL) {
+					urls = append(urls, s.RepoURL)
+				}
 			}
 		}
+	}
+	if urls = slices.DeleteFunc(urls, func(url string) bool { return elsewhere[url] }); len(urls) == 0 {
+		return nil
 	}
 	return urls
 }

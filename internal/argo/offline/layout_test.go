@@ -76,6 +76,14 @@ func TestRoots(t *testing.T) {
 			},
 			want: []string{"argocd/root.yaml"},
 		},
+		"listed": {
+			reason: "the directory whose kustomization lists Applications is the root, not the one of their files",
+			files: map[string]string{
+				"argocd/kustomization.yaml": "resources: [apps/a.yaml, apps]", "argocd/apps/kustomization.yaml": "resources: [b.yaml]",
+				"argocd/apps/a.yaml": appAt("a", "work/a"), "argocd/apps/b.yaml": appAt("b", "work/b"), "work/a/x.yaml": manifest, "work/b/x.yaml": manifest,
+			},
+			want: []string{"argocd"},
+		},
 		"by a kustomization": {
 			reason: "what a kustomization leaves out is not led to",
 			files: map[string]string{
@@ -154,7 +162,7 @@ func TestBelow(t *testing.T) {
 func TestTop(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"plain/a.yaml": appAt("a", "plain") + "---\nkind: ConfigMap\n", "plain/sub/b.yaml": appAt("b", "x"),
+		"plain/a.yaml": appAt("a", "plain") + "---\nkind: ConfigMap\n", "plain/sub/b.yaml": appAt("b", "x"), "plain/n.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: extra}\n",
 		"built/kustomization.yaml": "resources: [a.yaml]", "built/a.yaml": appAt("a", "x"),
 	})
 	names := func(at string) (all []string) {
@@ -167,7 +175,7 @@ func TestTop(t *testing.T) {
 		}
 		return all
 	}
-	if diff := cmp.Diff([][]string{{"a"}, nil}, [][]string{names("plain"), names("built")}); diff != "" {
+	if diff := cmp.Diff([][]string{{"a", "extra"}, nil}, [][]string{names("plain"), names("built")}); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := top(filepath.Join(dir, "nope")); err == nil {
@@ -179,6 +187,16 @@ func TestTop(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"https://example.com/r.git"}, repositories(objects, dir)); diff != "" {
 		t.Error(diff)
+	}
+	for text, want := range map[string][]string{
+		appAt("a", "."): {"https://example.com/r.git"},
+		appAt("a", ".") + "---\n" + appAt("b", "."):             nil,
+		appAt("a", "plain") + "---\n" + appAt("b", "plain/sub"): {"https://example.com/r.git"},
+		appAt("a", "plain") + "---\n" + appAt("b", "other"):     nil,
+	} {
+		if diff := cmp.Diff(want, repositories(Documents([]byte(text)), dir)); diff != "" {
+			t.Errorf("the repositories of\n%s (-want +got):\n%s", text, diff)
+		}
 	}
 	if got := repositories(objects, filepath.Join(dir, "plain")); got != nil || isRoot([]*unstructured.Unstructured{{Object: map[string]any{"kind": "Application"}}}) {
 		t.Errorf("paths that are not there: %v", got)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -124,9 +125,25 @@ func (w *Walk) ours(url string) bool {
 	return w.tree != nil && w.repository.Ours != nil && w.repository.Ours(url)
 }
 
+// shown refuses revisions of the working copy's repository other than those under which it is served. What there is beside it is read by
+// nothing here.
+func (w *Walk) shown(revision string) error {
+	revision = strings.TrimPrefix(revision, "refs/heads/")
+	switch is, exists := w.repository.Shows(revision); {
+	case is:
+		return nil
+	case exists:
+		return fmt.Errorf("%w: it names %q, and %q is checked out", ErrNotFetched, revision, w.repository.Branch)
+	}
+	return fmt.Errorf("the repository has no branch or tag %q; the working copy is on %q", revision, w.repository.Branch)
+}
+
 // source finds what a source names: in the working copy, or elsewhere.
 func (w *Walk) source(ctx context.Context, spec v1alpha1.ApplicationSource, project string, fetches bool) (from manifests.Source, own bool, err error) {
 	if spec.Chart == "" && w.ours(spec.RepoURL) {
+		if err := w.shown(spec.TargetRevision); err != nil {
+			return manifests.Source{}, false, err
+		}
 		return manifests.Source{Spec: spec, Tree: w.tree, Revision: "HEAD"}, true, nil
 	}
 	if !fetches {
@@ -188,6 +205,9 @@ func (f facts) Clusters(context.Context) ([]settings.Cluster, error) {
 // Tree is the working copy, or what is fetched from elsewhere.
 func (f facts) Tree(ctx context.Context, repoURL, revision, project string) (*source.Tree, string, error) {
 	if f.w.ours(repoURL) {
+		if err := f.w.shown(revision); err != nil {
+			return nil, "", err
+		}
 		return f.w.tree, "HEAD", nil
 	}
 	if f.w.network == nil {

@@ -187,6 +187,7 @@ func (s *system) watch(ctx context.Context) error {
 			s.say.Info("change", s.saved(ctx, before, revision))
 			before = revision
 			s.mirrorChanged(ctx)
+			s.followRoot(ctx)
 			s.nudge()
 		}, func(err error) {
 			if ctx.Err() == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -115,6 +116,9 @@ func (s *system) putRoot(ctx context.Context) error {
 		return err
 	}
 	root.AgeKey, root.Served = s.ageKey, s.options.serving.groups
+	root.Left = func(id engine.ObjectID, why string) {
+		s.say.Problem("root", id.String()+" is not applied: "+why)
+	}
 	if err := roots.PutRoot(ctx, s.config, root); err != nil {
 		return err
 	}
@@ -130,6 +134,27 @@ func (s *system) putRoot(ctx context.Context) error {
 		s.say.Info("age key", "of "+s.keyFrom+", in Secret "+toolkit.Namespace+"/"+roots.AgeSecret)
 	}
 	return nil
+}
+
+// followRoot applies the objects of the root again when one of its files was saved. A directory is followed by its unit.
+func (s *system) followRoot(ctx context.Context) {
+	if len(s.objects) == 0 || s.whole || s.leader.current() == nil {
+		return
+	}
+	objects, err := console.RootObjects(s.options.Catalogue, s.layout)
+	if err != nil || len(objects) == 0 {
+		if err != nil {
+			s.say.Problem("root", err.Error())
+		}
+		return
+	}
+	if reflect.DeepEqual(objects, s.objects) {
+		return
+	}
+	s.objects = objects
+	if err := s.putRoot(ctx); err != nil && ctx.Err() == nil {
+		s.say.Problem("root", err.Error())
+	}
 }
 
 // rootIDs are the objects of the root, which no unit may touch.

@@ -20,6 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cloud"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/gitea"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
@@ -63,6 +64,8 @@ type system struct {
 	explained []string
 	// assumed is what was said last of how much is not real.
 	assumed string
+	// hopeless is closed when it is known that not everything becomes ready, with --exit-when-ready.
+	hopeless chan struct{}
 	// toured is set once it was said where to look.
 	toured bool
 	leader leader
@@ -240,18 +243,25 @@ func (s *system) startMirror(ctx context.Context) error {
 	if s.mirror, err = s.server.Mirror(ctx, repository, s.layout.Repository); err != nil {
 		return err
 	}
+	also, err := s.standIn(ctx)
+	if err != nil {
+		return err
+	}
 	revision, _, err := s.mirror.Sync(ctx)
 	if err != nil {
 		return err
 	}
-	s.rewrite = s.standIn(ctx)
 	s.listMirror()
 	if s.plane != nil {
 		if err := console.RememberWorkingCopy(s.state, s.mirror.Root()); err != nil {
 			return err
 		}
 	}
-	s.say.Done("repository", fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision))
+	text := fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision)
+	if also != "" && also != s.mirror.Branch() {
+		text += fmt.Sprintf(", also served as branch %s, which the repository names", also)
+	}
+	s.say.Done("repository", text)
 	return nil
 }
 
@@ -302,6 +312,9 @@ func (s *system) install(ctx context.Context) error {
 	first, later := s.now()
 	installed, err := host.Install(ctx, s.config, first)
 	s.installed, s.later = installed, later
+	if err == nil && s.plane != nil {
+		err = roots.PutAccounts(ctx, s.config, s.options.serving.groups)
+	}
 	if err != nil {
 		return err
 	}
@@ -320,20 +333,26 @@ func (s *system) now() (first, later dialect.Groups) {
 	return first, later
 }
 
-// standIn returns the rewrite of a system with a mirror.
-func (s *system) standIn(ctx context.Context) func(string) (source.Local, bool) {
+// standIn has the mirror stand in for the repository that it is a copy of, and returns the branch under which it does so beside the one
+// that is checked out.
+func (s *system) standIn(ctx context.Context) (also string, err error) {
 	local := source.Local{URL: s.server.URL(repository), Username: gitUser, Password: s.token}
 	remotes := s.mirror.Remotes(ctx)
-	for _, url := range console.Adopted(s.options.Catalogue, s.objects, s.mirror.Root(), remotes) {
+	place := console.Place{Layout: offline.Layout{Repository: s.mirror.Root(), Root: s.layout.Root}, Objects: s.objects}
+	for _, url := range place.Adopted(s.options.Catalogue, remotes) {
 		s.say.Info("repository", url+" is served from "+s.mirror.Root()+", since the root names it")
 	}
-	ours := console.Place{Layout: offline.Layout{Repository: s.mirror.Root()}, Objects: s.objects}.Ours(s.options.Catalogue, remotes)
-	return func(url string) (source.Local, bool) {
+	ours := place.Ours(s.options.Catalogue, remotes)
+	s.rewrite = func(url string) (source.Local, bool) {
 		if url == local.URL || ours(url) {
 			return local, true
 		}
 		return source.Local{}, false
 	}
+	if also, err = place.ShownAs(s.options.Catalogue, s.mirror.References(ctx), ours); err == nil {
+		s.mirror.ShowAs(ctx, also)
+	}
+	return also, err
 }
 
 // stop ends the parts in the reverse order; the cluster outlives what uses it.

@@ -174,6 +174,13 @@ func (o OfflineOptions) Repository(ctx context.Context, p Place) (*dialect.Repos
 		return nil, err
 	}
 	r.Files, r.Branch, r.Ours = source.Directory{Path: r.Dir, Only: shown.Files}, shown.Branch, p.Ours(o.Catalogue, shown.Remotes)
+	if r.Also, err = p.ShownAs(o.Catalogue, shown.References, r.Ours); err != nil {
+		return nil, err
+	}
+	if r.Also != "" && shown.References.Branch == "" {
+		r.Branch = r.Also
+	}
+	r.Others = append(shown.References.Local, shown.References.Tags...)
 	return r, nil
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/idp"
 	"github.com/headgate-dev/headgate/internal/offline"
@@ -25,7 +27,7 @@ type Place struct {
 
 // Ours tells which URLs name the working copy, which has these remotes: theirs, and those that the root names it by.
 func (p Place) Ours(catalogue dialect.Catalogue, remotes []string) func(url string) bool {
-	urls := append(slices.Clone(remotes), Adopted(catalogue, p.Objects, p.Layout.Repository, remotes)...)
+	urls := append(slices.Clone(remotes), p.Adopted(catalogue, remotes)...)
 	return func(url string) bool {
 		return url == idp.WorkingCopy || slices.ContainsFunc(urls, func(own string) bool { return gitserver.SameRepository(own, url) })
 	}
@@ -71,7 +73,8 @@ func RootObjects(catalogue dialect.Catalogue, layout offline.Layout) ([]*unstruc
 	return objects, nil
 }
 
-// topObjects are those at the top of a directory that any dialect applies as they are.
+// topObjects are those at the top of a directory that any dialect applies as they are, namespaces first. Where units of another dialect are
+// among them, one of that renders the directory.
 func topObjects(catalogue dialect.Catalogue, dir string) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	for _, d := range catalogue {
@@ -83,18 +86,44 @@ func topObjects(catalogue dialect.Catalogue, dir string) ([]*unstructured.Unstru
 		if err != nil {
 			return nil, err
 		}
+		if slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool {
+			return catalogue.IsUnit(engine.IDOf(o)) && !(dialect.Catalogue{d}).IsUnit(engine.IDOf(o))
+		}) {
+			return nil, nil
+		}
 		all = append(all, objects...)
 	}
+	slices.SortStableFunc(all, func(a, b *unstructured.Unstructured) int { return cmp.Compare(rank(a), rank(b)) })
 	return all, nil
 }
 
-// Adopted are the URLs that root objects read the repository by, where it is a clone of none of them.
-func Adopted(catalogue dialect.Catalogue, objects []*unstructured.Unstructured, dir string, remotes []string) []string {
+// rank is what others need first.
+func rank(o *unstructured.Unstructured) int {
+	switch o.GetKind() {
+	case "Namespace":
+		return 0
+	case "CustomResourceDefinition":
+		return 1
+	default:
+		return 2
+	}
+}
+
+// Adopted are the URLs that root objects read the repository by, where it is a clone of none of them. Those of a directory are in its files.
+func (p Place) Adopted(catalogue dialect.Catalogue, remotes []string) []string {
+	dir := p.Layout.Repository
 	var urls []string
 	for _, d := range catalogue {
-		if layouts, finds := d.(dialect.Layouts); finds {
-			urls = append(urls, layouts.Repositories(objects, dir)...)
+		layouts, finds := d.(dialect.Layouts)
+		if !finds {
+			continue
 		}
+		objects := p.Objects
+		if len(objects) == 0 {
+			// What cannot be read names nothing.
+			objects, _ = layouts.Readers(filepath.Join(dir, filepath.FromSlash(p.Layout.Root)))
+		}
+		urls = append(urls, layouts.Repositories(objects, dir)...)
 	}
 	for _, url := range urls {
 		for _, remote := range remotes {

@@ -76,8 +76,17 @@ func partOfChart(dir string) bool {
 	return err == nil
 }
 
-// manifests visits the files below dir that declare Kustomizations. What is hidden is left out, and so are the parts of charts.
+// manifests visits the files below dir that declare Kustomizations.
 func manifests(dir string, visit func(name string, data []byte)) error {
+	return files(dir, func(name string, data []byte) {
+		if bytes.Contains(data, []byte("kustomize.toolkit.fluxcd.io/")) && bytes.Contains(data, []byte("sourceRef")) {
+			visit(name, data)
+		}
+	})
+}
+
+// files visits the files of YAML below dir. What is hidden is left out, and so are the parts of charts.
+func files(dir string, visit func(name string, data []byte)) error {
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -93,9 +102,7 @@ func manifests(dir string, visit func(name string, data []byte)) error {
 		if err != nil {
 			return err
 		}
-		if bytes.Contains(data, []byte("kustomize.toolkit.fluxcd.io/")) && bytes.Contains(data, []byte("sourceRef")) {
-			visit(name, data)
-		}
+		visit(name, data)
 		return nil
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -150,18 +151,23 @@ func (w *walk) gitTree(ctx context.Context, id engine.SourceID, repo *sourcev1.G
 	return tree, nil
 }
 
-// checkReference refuses references to other than the branch that the working copy is on: it shows no other.
+// checkReference refuses references to other than the branches as which the working copy is served.
 func (w *walk) checkReference(id engine.SourceID, repo *sourcev1.GitRepository) error {
 	branch := "master"
 	switch ref := repo.Spec.Reference; {
 	case ref == nil:
+	case strings.HasPrefix(ref.Name, "refs/heads/") && ref.Commit == "":
+		branch = branchOf(ref.Name)
 	case ref.Name != "" || ref.SemVer != "" || ref.Tag != "" || ref.Commit != "":
 		return &ElsewhereError{Source: id, URL: shownURL(repo.Spec.URL), Why: "it names a commit, which may differ from the working copy"}
 	case ref.Branch != "":
 		branch = ref.Branch
 	}
-	if w.repository.Branch == "" || branch == w.repository.Branch {
+	switch is, exists := w.repository.Shows(branch); {
+	case is:
 		return nil
+	case exists:
+		return &ElsewhereError{Source: id, URL: shownURL(repo.Spec.URL), Why: fmt.Sprintf("it names branch %q, which is not checked out", branch)}
 	}
 	return fmt.Errorf("%s: spec.ref.branch: %q is not the branch of the working copy, which is on %q", id, branch, w.repository.Branch)
 }
