@@ -36,13 +36,13 @@ func (p *part) sync(ctx context.Context, promotion *v1alpha1.Promotion, alias st
 	var checked []any
 	for i, declared := range sync.Apps {
 		apps, err := p.applications(ctx, declared)
-		if err == nil && len(apps) == 0 {
-			err = denied{errors.New("there is no such Application")}
+		if err == nil {
+			err = authorized(apps, declared, sync.Stage)
 		}
 		for j := 0; err == nil && j < len(apps); j++ {
 			app := &apps[j]
 			var waits string
-			if waits, err = p.synced(ctx, promotion, alias, sync.Stage, app, declared.Sources); err == nil && waits != "" {
+			if waits, err = p.synced(ctx, promotion, alias, app, declared.Sources); err == nil && waits != "" {
 				outcome.Status, outcome.Message = plan.StepRunning, fmt.Sprintf("Application %q: %s", app.GetName(), waits)
 			}
 			checked = append(checked, map[string]any{"name": app.GetName(), "namespace": app.GetNamespace()})
@@ -63,6 +63,7 @@ func (p *part) sync(ctx context.Context, promotion *v1alpha1.Promotion, alias st
 	return outcome
 }
 
+// applications are those that a step or a check names, none where there are none.
 func (p *part) applications(ctx context.Context, a steps.App) ([]unstructured.Unstructured, error) {
 	p.follow()
 	client := p.Home.Dynamic.Resource(applications).Namespace(a.Namespace)
@@ -75,7 +76,7 @@ func (p *part) applications(ctx context.Context, a steps.App) ([]unstructured.Un
 	}
 	app, err := client.Get(ctx, a.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil, denied{fmt.Errorf("there is no Application %q in namespace %q", a.Name, a.Namespace)}
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading Application %q: %w", a.Name, err)
@@ -83,12 +84,26 @@ func (p *part) applications(ctx context.Context, a steps.App) ([]unstructured.Un
 	return []unstructured.Unstructured{*app}, nil
 }
 
-// synced requests the sync of an Application, unless it was requested, and says what is awaited.
-func (p *part) synced(ctx context.Context, promotion *v1alpha1.Promotion, alias, stage string, app *unstructured.Unstructured, sources []steps.AppSource) (string, error) {
-	permitted := app.GetAnnotations()[v1alpha1.AuthorizedStageAnnotation]
-	if !slices.Contains(strings.Split(strings.ReplaceAll(permitted, " ", ""), ","), stage) {
-		return "", denied{fmt.Errorf("Application %q does not authorize Stage %s: set its annotation %s to it", app.GetName(), stage, v1alpha1.AuthorizedStageAnnotation)}
+// authorized is why a Stage may not update, nor see, the Applications that were found. It says no more than what the step itself names: neither which
+// Applications have some labels, nor whether one exists that does not authorize the Stage, which may be that of another team.
+func authorized(apps []unstructured.Unstructured, named steps.App, stage string) error {
+	authorizes := func(app unstructured.Unstructured) bool {
+		permitted := app.GetAnnotations()[v1alpha1.AuthorizedStageAnnotation]
+		return slices.Contains(strings.Split(strings.ReplaceAll(permitted, " ", ""), ","), stage)
 	}
+	if len(apps) > 0 && !slices.ContainsFunc(apps, func(app unstructured.Unstructured) bool { return !authorizes(app) }) {
+		return nil
+	}
+	if named.Name != "" {
+		return denied{fmt.Errorf("Application %q in namespace %q does not exist, or does not authorize Stage %s: set its annotation %s to it",
+			named.Name, named.Namespace, stage, v1alpha1.AuthorizedStageAnnotation)}
+	}
+	return denied{fmt.Errorf("no Application in namespace %q has these labels, or one that has them does not authorize Stage %s: set the annotation %s of each to it",
+		named.Namespace, stage, v1alpha1.AuthorizedStageAnnotation)}
+}
+
+// synced requests the sync of an Application, unless it was requested, and says what is awaited.
+func (p *part) synced(ctx context.Context, promotion *v1alpha1.Promotion, alias string, app *unstructured.Unstructured, sources []steps.AppSource) (string, error) {
 	if of(app, promotion.Name, alias, "status", "operationState", "operation", "info") {
 		phase, _, _ := unstructured.NestedString(app.Object, "status", "operationState", "phase")
 		message, _, _ := unstructured.NestedString(app.Object, "status", "operationState", "message")
@@ -149,8 +164,8 @@ func of(app *unstructured.Unstructured, promotion, alias string, path ...string)
 	return seen[promotionInfo] == promotion && seen[stepInfo] == alias
 }
 
-// healths carries out the checks of a Stage.
-func (p *part) healths(ctx context.Context, checks []v1alpha1.HealthCheckStep) []v1alpha1.Health {
+// healths carries out the checks of a Stage, PROJECT:STAGE.
+func (p *part) healths(ctx context.Context, stage string, checks []v1alpha1.HealthCheckStep) []v1alpha1.Health {
 	var all []v1alpha1.Health
 	for _, check := range checks {
 		if check.Uses != argocdUpdate {
@@ -168,16 +183,19 @@ func (p *part) healths(ctx context.Context, checks []v1alpha1.HealthCheckStep) [
 			continue
 		}
 		for _, app := range config.Apps {
-			all = append(all, p.healthOf(ctx, app))
+			all = append(all, p.healthOf(ctx, stage, app))
 		}
 	}
 	return all
 }
 
-func (p *part) healthOf(ctx context.Context, a steps.App) v1alpha1.Health {
+func (p *part) healthOf(ctx context.Context, stage string, a steps.App) v1alpha1.Health {
 	apps, err := p.applications(ctx, a)
-	if err != nil || len(apps) == 0 {
-		return v1alpha1.Health{Status: v1alpha1.HealthUnknown, Issues: []string{fmt.Sprintf("Application %q cannot be read: %v", a.Name, err)}}
+	if err == nil {
+		err = authorized(apps, a, stage)
+	}
+	if err != nil {
+		return v1alpha1.Health{Status: v1alpha1.HealthUnknown, Issues: []string{err.Error()}}
 	}
 	state, _, _ := unstructured.NestedString(apps[0].Object, "status", "health", "status")
 	synced, _, _ := unstructured.NestedString(apps[0].Object, "status", "sync", "status")

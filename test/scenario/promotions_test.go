@@ -43,7 +43,7 @@ spec:
 ---
 apiVersion: argoproj.io/v1alpha1
 kind: Application
-metadata: {name: foreign, namespace: argocd}
+metadata: {name: foreign, namespace: argocd, labels: {team: other}}
 spec:
   project: default
   source: {repoURL: %[2]q, targetRevision: main, path: dev}
@@ -89,7 +89,7 @@ kind: Stage
 metadata: {name: prod, namespace: shop}
 spec:
   requestedFreight: [{origin: {kind: Warehouse, name: source}, sources: {stages: [dev]}}]
-  promotionTemplate: {spec: {steps: [{uses: argocd-update, config: {apps: [{name: foreign}]}}]}}
+  promotionTemplate: {spec: {steps: [{uses: argocd-update, config: {apps: [{selector: {matchLabels: {team: other}}}]}}]}}
 `
 
 // pipelined is an engine that serves promotions, with a repository of sources and one of manifests.
@@ -268,7 +268,7 @@ func TestPromotions(t *testing.T) {
 	p.stands("dev", first[0].GetName())
 	t.Run("unauthorized", func(t *testing.T) {
 		p.promotes(t, "prod", first[0].GetName())
-		if phase, message := p.promoted("prod", nil); phase != "Failed" || !strings.Contains(message, v1alpha1.AuthorizedStageAnnotation) {
+		if phase, message := p.promoted("prod", nil); phase != "Failed" || !strings.Contains(message, v1alpha1.AuthorizedStageAnnotation) || strings.Contains(message, "foreign") {
 			t.Errorf("the Promotion ended %s: %s", phase, message)
 		}
 	})
