@@ -61,6 +61,9 @@ func (o *Options) Text(text string) (string, error) {
 	if !strings.Contains(text, "$") {
 		return text, nil
 	}
+	if err := o.affordable(text); err != nil {
+		return "", fmt.Errorf("replacing variables: %w", err)
+	}
 	undefined := map[string]bool{}
 	out, err := envsubst.Eval(text, func(name string) (string, bool) {
 		value, ok := o.Variables[name]
