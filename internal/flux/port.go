@@ -9,6 +9,7 @@ import (
 	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/flux/images"
 	"github.com/headgate-dev/headgate/internal/flux/policies"
 	"github.com/headgate-dev/headgate/internal/flux/sets"
 	"github.com/headgate-dev/headgate/internal/flux/standins"
@@ -37,7 +38,7 @@ type Dialect struct {
 func New(o Options) *Dialect { return &Dialect{Options: o} }
 
 // Jobs are what Flux has done in the sandbox.
-func Jobs() []sandbox.Job { return sets.Jobs() }
+func Jobs() []sandbox.Job { return append(sets.Jobs(), images.Jobs()...) }
 
 // Name is the word for all groups.
 func (*Dialect) Name() string { return "flux" }

@@ -139,7 +139,7 @@ func (r *imageRun) edit(ctx context.Context) (source.GitEdit, *verdict) {
 	}
 	edit := source.GitEdit{
 		GitOptions: options, AuthorName: spec.Commit.Author.Name, AuthorEmail: spec.Commit.Author.Email,
-		Dir: r.automation.Spec.Update.Path, Wants: wanted, Edit: r.set, Dry: k.unpushed != "",
+		Dir: r.automation.Spec.Update.Path, Wants: wanted, Edit: func(given map[string][]byte) (map[string][]byte, string, error) { return r.set(ctx, given) }, Dry: k.unpushed != "",
 	}
 	if spec.Push != nil {
 		edit.Branch, edit.Refspec, edit.PushOptions = spec.Push.Branch, spec.Push.Refspec, spec.Push.Options
@@ -192,7 +192,7 @@ func wanted(path string, content []byte) bool {
 }
 
 // set puts the images into the files.
-func (r *imageRun) set(given map[string][]byte) (map[string][]byte, string, error) {
+func (r *imageRun) set(ctx context.Context, given map[string][]byte) (map[string][]byte, string, error) {
 	r.result, r.named, r.notes = images.Result{}, map[string]bool{}, nil
 	chosen, changed := settable(r.policies), map[string][]byte{}
 	for _, path := range sortedKeys(given) {
@@ -211,11 +211,7 @@ func (r *imageRun) set(given map[string][]byte) (map[string][]byte, string, erro
 	if len(changed) == 0 {
 		return nil, "", nil
 	}
-	commit := r.automation.Spec.GitSpec.Commit
-	message, err := images.Message(commit.MessageTemplate, images.Subject{
-		AutomationObject: images.Name{Namespace: r.automation.Namespace, Name: r.automation.Name},
-		Changed:          r.result, Values: commit.MessageTemplateValues,
-	})
+	message, err := r.message(ctx)
 	if err != nil {
 		return nil, "", &messageError{err}
 	}
