@@ -80,8 +80,8 @@ func setScalar(content []byte, key string, value any) ([]byte, error) {
 	return changed, nil
 }
 
-// field is the value of a name in an object; of several, the last one.
-func field(object *yaml.Node, name string) *yaml.Node {
+// named is the value of a name in an object; of several, the last one.
+func named(object *yaml.Node, name string) *yaml.Node {
 	var value *yaml.Node
 	for i := 0; i+1 < len(object.Content); i += 2 {
 		if object.Content[i].Value == name {
@@ -96,9 +96,9 @@ func find(node *yaml.Node, parts []string) (*yaml.Node, error) {
 		var next *yaml.Node
 		switch node.Kind {
 		case yaml.MappingNode:
-			if next = field(node, part); next == nil && strings.HasPrefix(part, ":") {
+			if next = named(node, part); next == nil && strings.HasPrefix(part, ":") {
 				// As in the keys of json-update, a colon marks a number as a name.
-				next = field(node, part[1:])
+				next = named(node, part[1:])
 			}
 		case yaml.SequenceNode:
 			if index, err := strconv.Atoi(part); err == nil && index >= 0 && index < len(node.Content) {
