@@ -47,6 +47,8 @@ type Object struct {
 type Finding struct {
 	// Never is set for a wait that never ends.
 	Never bool
+	// Perhaps is set for what the sync here continues with, and the one of Argo CD may not.
+	Perhaps bool
 	// Declared is set where dependencies alone make it so.
 	Declared bool
 	Text     string
@@ -132,7 +134,7 @@ func (c *checker) definitions() []Finding {
 			}
 			if text := c.late(a, o.ID, defined[gk]); text != "" {
 				told[gk] = true
-				all = append(all, Finding{Never: true, Text: text, App: a.ID, About: o.ID})
+				all = append(all, Finding{Perhaps: true, Text: text, App: a.ID, About: o.ID})
 			}
 		}
 	}
@@ -147,7 +149,7 @@ func (c *checker) late(a *App, id engine.ObjectID, definers []*App) string {
 		if d == a || !found || overA.Wave >= overD.Wave {
 			return ""
 		}
-		text = fmt.Sprintf("%s, in %s, needs the definition of its kind in %s, which comes later: %s; move the definition to an earlier wave, or %s to a later one",
+		text = fmt.Sprintf("%s, in %s, needs the definition of its kind in %s, which comes later: %s; the sync continues without waiting for that, which Argo CD may not; move the definition to an earlier wave, or %s to a later one",
 			id, a.ID, d.ID, waves(overA, overD), a.ID)
 	}
 	return text

@@ -64,11 +64,11 @@ func TestCheck(t *testing.T) {
 			apps:   []App{member("", "root", 0), member("root", "both", 0, widget, crd)},
 		},
 		"definition too late": {
-			reason: "an object in an earlier wave than the definition of its kind is never applied",
+			reason: "an object in an earlier wave than the definition of its kind is not waited for",
 			apps:   []App{member("", "root", 0), member("root", "operator", 2, crd), member("root", "user", -1, widget)},
-			want: []Finding{{App: unit("user"), About: widget.ID, Never: true, Text: inWaves +
+			want: []Finding{{App: unit("user"), About: widget.ID, Perhaps: true, Text: inWaves +
 				"in the sync of Application/argocd/root, Application/argocd/user is in wave -1 and Application/argocd/operator in wave 2; " +
-				"move the definition to an earlier wave, or Application/argocd/user to a later one"}},
+				"the sync continues without waiting for that, which Argo CD may not; move the definition to an earlier wave, or Application/argocd/user to a later one"}},
 		},
 		"definition too late, deeper": {
 			reason: "waves count where the ways part: the wave within the other parent does not",
@@ -76,9 +76,9 @@ func TestCheck(t *testing.T) {
 				member("", "root", 0), member("root", "infra", 3), member("infra", "operator", -5, crd),
 				member("root", "apps", 2), member("apps", "user", 9, widget),
 			},
-			want: []Finding{{App: unit("user"), About: widget.ID, Never: true, Text: inWaves +
+			want: []Finding{{App: unit("user"), About: widget.ID, Perhaps: true, Text: inWaves +
 				"in the sync of Application/argocd/root, Application/argocd/apps is in wave 2 and Application/argocd/infra in wave 3; " +
-				"move the definition to an earlier wave, or Application/argocd/user to a later one"}},
+				"the sync continues without waiting for that, which Argo CD may not; move the definition to an earlier wave, or Application/argocd/user to a later one"}},
 		},
 		"several define": {
 			reason: "one definition that comes early enough will do",
@@ -88,11 +88,11 @@ func TestCheck(t *testing.T) {
 			want: []Finding{{App: unit("early"), About: crd.ID, Text: "CustomResourceDefinition/widgets.example.com is declared by Application/argocd/early and by Application/argocd/operator: remove it from all but one"}},
 		},
 		"namespace too late": {
-			reason: "an object in an earlier wave than its namespace is never applied",
+			reason: "an object in an earlier wave than its namespace is not waited for",
 			apps:   []App{member("", "root", 0), member("root", "spaces", 3, space), member("root", "user", 1, inSpace)},
-			want: []Finding{{App: unit("user"), About: inSpace.ID, Never: true, Text: "ConfigMap/apps/c, in Application/argocd/user, needs Namespace/apps of Application/argocd/spaces, which comes later: " +
+			want: []Finding{{App: unit("user"), About: inSpace.ID, Perhaps: true, Text: "ConfigMap/apps/c, in Application/argocd/user, needs Namespace/apps of Application/argocd/spaces, which comes later: " +
 				"in the sync of Application/argocd/root, Application/argocd/user is in wave 1 and Application/argocd/spaces in wave 3; " +
-				"move the namespace to an earlier wave, or Application/argocd/user to a later one"}},
+				"the sync continues without waiting for that, which Argo CD may not; move the namespace to an earlier wave, or Application/argocd/user to a later one"}},
 		},
 		"namespace in time": {
 			reason: "a namespace of the same wave is waited for",

@@ -35,22 +35,22 @@ func (c *checker) namespaces() []Finding {
 			if o.Needs.Name == "" || o.Phase < 0 || told[o.Needs] || len(makers[o.Needs]) == 0 {
 				continue
 			}
-			if text := c.tooLate(a, o, makers[o.Needs]); text != "" {
+			if text, own := c.tooLate(a, o, makers[o.Needs]); text != "" {
 				told[o.Needs] = true
-				all = append(all, Finding{Never: true, Text: text, App: a.ID, About: o.ID})
+				all = append(all, Finding{Never: own, Perhaps: !own, Text: text, App: a.ID, About: o.ID})
 			}
 		}
 	}
 	return all
 }
 
-// tooLate tells that all who make the namespace of an object come after it; empty when one does not.
-func (c *checker) tooLate(a *App, o Object, makers []maker) string {
-	text := ""
+// tooLate tells that all who make the namespace of an object come after it, in its own sync alone or in others; empty when one does not.
+func (c *checker) tooLate(a *App, o Object, makers []maker) (text string, own bool) {
+	own = true
 	for _, m := range makers {
 		if m.app == a {
 			if m.first || cmp.Or(cmp.Compare(m.phase, o.Phase), cmp.Compare(m.wave, o.Wave)) <= 0 {
-				return ""
+				return "", false
 			}
 			text = fmt.Sprintf("%s, in %s, needs %s, which comes later in the same sync; move the namespace to an earlier wave, or create it with the sync option CreateNamespace=true",
 				o.ID, a.ID, o.Needs)
@@ -58,10 +58,11 @@ func (c *checker) tooLate(a *App, o Object, makers []maker) string {
 		}
 		overA, overM, found := c.fork(a, m.app)
 		if !found || overA.Wave >= overM.Wave {
-			return ""
+			return "", false
 		}
-		text = fmt.Sprintf("%s, in %s, needs %s of %s, which comes later: %s; move the namespace to an earlier wave, or %s to a later one",
+		own = false
+		text = fmt.Sprintf("%s, in %s, needs %s of %s, which comes later: %s; the sync continues without waiting for that, which Argo CD may not; move the namespace to an earlier wave, or %s to a later one",
 			o.ID, a.ID, o.Needs, m.app.ID, waves(overA, overM), a.ID)
 	}
-	return text
+	return text, own
 }

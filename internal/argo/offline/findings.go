@@ -28,7 +28,7 @@ func (w *Walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []diale
 	}
 	var found []dialect.Finding
 	for _, f := range lint.Check(apps) {
-		one := dialect.Finding{Never: f.Never, Declared: f.Declared, Steps: []string{f.Text}, Unit: f.App, About: f.About}
+		one := dialect.Finding{Never: f.Never, Perhaps: f.Perhaps, Declared: f.Declared, Steps: []string{f.Text}, Unit: f.App, About: f.About}
 		if f.About == (engine.ObjectID{}) && strings.HasPrefix(f.Text, f.App.String()+" depends on ") {
 			one.Field = fmt.Sprintf("metadata.annotations[%q]", engine.DependsOn)
 		}
