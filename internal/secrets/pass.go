@@ -199,6 +199,9 @@ func (p *part) synced(ctx context.Context, es *esv1.ExternalSecret, step plan.St
 		p.tell(es, corev1.EventTypeNormal, "Created", "secret created")
 	case plan.Update:
 		p.tell(es, corev1.EventTypeNormal, "Updated", "secret updated")
+		if step.Contest != "" {
+			p.tell(es, corev1.EventTypeWarning, "Contested", step.Contest)
+		}
 	case plan.Delete:
 		p.tell(es, corev1.EventTypeNormal, "Deleted", plan.TextDeleted)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
 )
@@ -46,6 +47,13 @@ const (
 
 func TestRefresh(t *testing.T) {
 	values := map[string][]byte{"k": []byte("v")}
+	orphan := func(interval string, policy esv1.RefreshPolicy) *esv1.ExternalSecret {
+		es := after(20*time.Minute, interval, policy)
+		es.Spec.Target.CreationPolicy = esv1.CreateOrphan
+		return es
+	}
+	edited := func(_ *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret { s.Data["k"] = []byte("w"); return s }
+	gone := func(*esv1.ExternalSecret, *corev1.Secret) *corev1.Secret { return nil }
 	cases := map[string]struct {
 		reason string
 		es     *esv1.ExternalSecret
@@ -82,10 +90,16 @@ func TestRefresh(t *testing.T) {
 			s.Annotations[AnnotationHash], s.Data["k"] = upstreamOfKV, []byte("w")
 			return s
 		}, true, 0},
-		"Once":      {"CreatedOnce is once", after(time.Hour, "1m", esv1.RefreshCreatedOnce), func(es *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret { es.Generation++; return s }, false, 0},
-		"OnceGone":  {"unless the Secret is gone", after(0, "1m", esv1.RefreshCreatedOnce), func(*esv1.ExternalSecret, *corev1.Secret) *corev1.Secret { return nil }, true, 0},
-		"OnChange":  {"OnChange is not after an interval", after(time.Hour, "1m", esv1.RefreshOnChange), nil, false, 0},
-		"OnChanged": {"but after a change", after(0, "1m", esv1.RefreshOnChange), func(es *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret { es.Generation++; return s }, true, 0},
+		"OrphanEdited":   {"an edit of an orphan stays", orphan("1h", ""), edited, false, 40 * time.Minute},
+		"OrphanGone":     {"and so does its deletion", orphan("1h", ""), gone, false, 40 * time.Minute},
+		"OrphanDue":      {"until it is due", orphan("10m", ""), gone, true, 0},
+		"OrphanZero":     {"or without an end", orphan("0", ""), gone, false, 0},
+		"OrphanOnce":     {"if it is created once", orphan("1h", esv1.RefreshCreatedOnce), gone, false, 0},
+		"OrphanOnChange": {"or after a change alone", orphan("1h", esv1.RefreshOnChange), edited, false, 0},
+		"Once":           {"CreatedOnce is once", after(time.Hour, "1m", esv1.RefreshCreatedOnce), func(es *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret { es.Generation++; return s }, false, 0},
+		"OnceGone":       {"unless the Secret is gone", after(0, "1m", esv1.RefreshCreatedOnce), func(*esv1.ExternalSecret, *corev1.Secret) *corev1.Secret { return nil }, true, 0},
+		"OnChange":       {"OnChange is not after an interval", after(time.Hour, "1m", esv1.RefreshOnChange), nil, false, 0},
+		"OnChanged":      {"but after a change", after(0, "1m", esv1.RefreshOnChange), func(es *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret { es.Generation++; return s }, true, 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -237,6 +251,10 @@ func TestTarget(t *testing.T) {
 		"DeleteOrphan":  {"Delete is for Owner", policy(esv1.CreateOrphan, esv1.DeleteSecret), nil, Made{}, "", nil, "", "must not be used"},
 		"MergeNone":     {"Merge is not for None", policy(esv1.CreateNone, esv1.DeleteKeys), nil, Made{}, "", nil, "", "must not be used"},
 		"Owned":         {"one of another ExternalSecret", external(), other("ExternalSecret"), Made{Values: values}, "", nil, "", TextOwned},
+		"MergeOwned":    {"whatever the policy: both would write without end", policy(esv1.CreateMerge, ""), other("ExternalSecret"), Made{Values: values}, "", nil, "", TextOwned},
+		"OrMergeOwned":  {"also one that would create it", policy(esv1.CreateOrMerge, ""), other("ExternalSecret"), Made{Values: values}, "", nil, "", TextOwned},
+		"OrphanOwned":   {"or give it up", policy(esv1.CreateOrphan, ""), other("ExternalSecret"), Made{Values: values}, "", nil, "", TextOwned},
+		"MergeOthers":   {"what others control is merged into", policy(esv1.CreateMerge, ""), other("Certificate"), Made{Values: values}, Update, values, "SecretSynced: secret synced", ""},
 		"Controlled":    {"one of another controller", external(), other("Certificate"), Made{Values: values}, "", nil, "", TextBecome},
 		"Immutable":     {"one that cannot be changed", external(), immutable, Made{Values: values}, "", nil, "", TextImmutable},
 		"Replace":       {"templates replace", templated(esv1.TemplateReplace), nil, Made{Values: values, Data: map[string][]byte{"t": []byte("x")}, Templated: true}, Create, map[string][]byte{"t": []byte("x")}, "SecretSynced: secret synced", ""},
@@ -328,4 +346,54 @@ func FuzzNamed(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSettle has several ExternalSecrets write one Secret: they do so once each, whichever comes first.
+func TestSettle(t *testing.T) {
+	one := func(name string, policy esv1.CreationPolicy) *esv1.ExternalSecret {
+		return external(func(es *esv1.ExternalSecret) {
+			es.Name, es.UID = name, types.UID(name)
+			es.Spec.Target.Name, es.Spec.Target.CreationPolicy = "two", policy
+		})
+	}
+	for name, tc := range map[string]struct {
+		reason  string
+		all     []*esv1.ExternalSecret
+		keys    []string
+		writes  int
+		contest string
+	}{
+		"Merges":    {"two merge into one", []*esv1.ExternalSecret{one("m1", esv1.CreateMerge), one("m2", esv1.CreateMerge)}, []string{"k1", "k2"}, 2, ""},
+		"Three":     {"and a third", []*esv1.ExternalSecret{one("m1", esv1.CreateMerge), one("m2", esv1.CreateOrMerge), one("m3", esv1.CreateMerge)}, []string{"k1", "k2", "k3"}, 3, ""},
+		"Contested": {"the same key, too", []*esv1.ExternalSecret{one("m1", esv1.CreateMerge), one("m2", esv1.CreateMerge)}, []string{"k", "k"}, 2, `"m2" and "m1" both write key k of Secret "two"`},
+		"Orphan":    {"an orphan clears what another merges, and it comes back once", []*esv1.ExternalSecret{one("o", esv1.CreateOrphan), one("m", esv1.CreateMerge)}, []string{"k1", "k2"}, 2, ""},
+		"Reverse":   {"also if it comes last", []*esv1.ExternalSecret{one("m", esv1.CreateMerge), one("o", esv1.CreateOrphan)}, []string{"k1", "k2"}, 3, `"o" and "m" both write key k1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			have := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "two"}, Type: corev1.SecretTypeOpaque, Data: map[string][]byte{"orig": nil}}
+			writes, contest := 0, ""
+			for range 10 {
+				for i, es := range tc.all {
+					if due, _, err := Refresh(es, have, now); err != nil || !due {
+						continue
+					}
+					step, err := Target(es, have, Made{Values: map[string][]byte{tc.keys[i]: []byte(es.Name)}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					es.Status.RefreshTime, es.Status.SyncedResourceVersion = metav1.NewTime(now), Version(es)
+					if step.Action == Keep {
+						continue
+					}
+					writes++
+					contest += step.Contest
+					have = step.Secret
+					have.ManagedFields = append(have.ManagedFields, metav1.ManagedFieldsEntry{Manager: Manager(es.Name), FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{"f:` + tc.keys[i] + `":{}}}`)}})
+				}
+			}
+			if writes != tc.writes || !strings.Contains(contest, tc.contest) || tc.contest == "" && contest != "" {
+				t.Errorf("%s: %d writes, %q", tc.reason, writes, contest)
+			}
+		})
+	}
 }

@@ -98,7 +98,7 @@ func Refresh(es *esv1.ExternalSecret, target *corev1.Secret, now time.Time) (due
 	if Forced(es) {
 		return true, 0, nil
 	}
-	valid := es.Spec.Target.CreationPolicy == esv1.CreateNone || Valid(target, string(es.UID))
+	valid := intact(es, target)
 	switch es.Spec.RefreshPolicy {
 	case esv1.RefreshCreatedOnce:
 		return never || es.Status.SyncedResourceVersion == "" || !valid, 0, nil
@@ -122,6 +122,28 @@ func Refresh(es *esv1.ExternalSecret, target *corev1.Secret, now time.Time) (due
 func Forced(es *esv1.ExternalSecret) bool {
 	token := es.Annotations[AnnotationForce]
 	return token != "" && !strings.HasSuffix(es.Status.SyncedResourceVersion, "-"+requestOf(token))
+}
+
+// intact reports whether the Secret of an ExternalSecret needs no repair before the next refresh: one that was orphaned is left to others until then.
+func intact(es *esv1.ExternalSecret, target *corev1.Secret) bool {
+	switch es.Spec.Target.CreationPolicy {
+	case esv1.CreateNone, esv1.CreateOrphan:
+		return true
+	}
+	return Valid(target, salt(es)) || Valid(target, string(es.UID))
+}
+
+// salt is that of the hash of a Secret. All that merge into one Secret have the same: what one has written is no change by another manager to the others.
+func salt(es *esv1.ExternalSecret) string {
+	if merges(es) {
+		return es.Namespace + "/" + TargetName(es)
+	}
+	return string(es.UID)
+}
+
+func merges(es *esv1.ExternalSecret) bool {
+	policy := es.Spec.Target.CreationPolicy
+	return policy == esv1.CreateMerge || policy == esv1.CreateOrMerge
 }
 
 // Valid tells whether a Secret is as it was written: it is there, it is marked, and its data have not been changed.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,6 +43,8 @@ type Step struct {
 	Secret       *corev1.Secret
 	Ready        bool
 	Reason, Text string
+	// Contest says which keys another ExternalSecret has written that now change; empty if none.
+	Contest string
 }
 
 // The reasons and messages of conditions, which are those of the upstream.
@@ -89,9 +92,12 @@ func OwnerLabel(namespace, name string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// managers begins the field managers of ExternalSecrets.
+const managers = "externalsecrets.external-secrets.io/"
+
 // Manager is the field manager of the Secret of an ExternalSecret, by which its keys are known.
 func Manager(name string) string {
-	manager := "externalsecrets.external-secrets.io/" + name
+	manager := managers + name
 	const longest = 128
 	return manager[:min(len(manager), longest)]
 }
@@ -157,10 +163,33 @@ func Target(es *esv1.ExternalSecret, have *corev1.Secret, made Made) (Step, erro
 	case have.Immutable != nil && *have.Immutable:
 		return Step{}, &Refusal{TextImmutable, "delete the Secret, so that it is created again"}
 	default:
-		synced.Action = Update
+		synced.Action, synced.Contest = Update, contest(es, have, wanted)
 	}
 	synced.Secret = wanted
 	return synced, nil
+}
+
+// contest says which keys another ExternalSecret has written that now change. Both are ready, and neither writes again before it is due.
+func contest(es *esv1.ExternalSecret, have, wanted *corev1.Secret) string {
+	for _, e := range have.ManagedFields {
+		other, is := strings.CutPrefix(e.Manager, managers)
+		if !is || e.Manager == Manager(es.Name) {
+			continue
+		}
+		var keys []string
+		for key := range fields(have.ManagedFields, e.Manager).data {
+			before, had := have.Data[key]
+			now, has := wanted.Data[key]
+			if had && (!has || !Same(string(before), string(now))) {
+				keys = append(keys, key)
+			}
+		}
+		if len(keys) > 0 {
+			slices.Sort(keys)
+			return fmt.Sprintf("ExternalSecrets %q and %q both write key %s of Secret %q: leave it to one of them", es.Name, other, strings.Join(keys, ", "), wanted.Name)
+		}
+	}
+	return ""
 }
 
 // deleted deletes a Secret, if there is one that belongs to the ExternalSecret.
@@ -189,11 +218,10 @@ func compose(es *esv1.ExternalSecret, have *corev1.Secret, made Made) (*corev1.S
 	if have != nil {
 		s = have.DeepCopy()
 	}
-	merges := t.CreationPolicy == esv1.CreateMerge || t.CreationPolicy == esv1.CreateOrMerge
 	own := fields(s.ManagedFields, Manager(es.Name))
 	drop(s.Labels, own.labels)
 	drop(s.Annotations, own.annotations)
-	if !merges {
+	if !merges(es) {
 		s.Data = nil
 	} else if t.DeletionPolicy == esv1.DeleteKeys {
 		for key := range own.data {
@@ -223,7 +251,7 @@ func compose(es *esv1.ExternalSecret, have *corev1.Secret, made Made) (*corev1.S
 		return nil, err
 	}
 	s.Labels[LabelManaged] = managed
-	s.Annotations[AnnotationHash] = Hash(s.Data, string(es.UID))
+	s.Annotations[AnnotationHash] = Hash(s.Data, salt(es))
 	return s, nil
 }
 
@@ -243,6 +271,9 @@ func belong(es *esv1.ExternalSecret, s *corev1.Secret) error {
 	policy := es.Spec.Target.CreationPolicy
 	controller := metav1.GetControllerOf(s)
 	mine := controller != nil && controller.UID == es.UID
+	if controller != nil && !mine && controller.Kind == esv1.ExternalSecretKind {
+		return &Refusal{TextOwned, fmt.Sprintf("it belongs to %q", controller.Name)}
+	}
 	if policy != "" && policy != esv1.CreateOwner {
 		if mine {
 			kept := s.OwnerReferences[:0]
@@ -262,8 +293,6 @@ func belong(es *esv1.ExternalSecret, s *corev1.Secret) error {
 		s.OwnerReferences = append(s.OwnerReferences, metav1.OwnerReference{
 			APIVersion: esv1.GroupVersion.String(), Kind: esv1.ExternalSecretKind, Name: es.Name, UID: es.UID, Controller: &yes, BlockOwnerDeletion: &yes,
 		})
-	case !mine && controller.Kind == esv1.ExternalSecretKind:
-		return &Refusal{TextOwned, fmt.Sprintf("it belongs to %q", controller.Name)}
 	case !mine:
 		return &Refusal{TextBecome, fmt.Sprintf("it belongs to %s %q", controller.Kind, controller.Name)}
 	}
