@@ -3,7 +3,7 @@
 //
 // What follows from objects is decided by the pure room plan; configurations are evaluated by the room expressions, and steps carried out by the room
 // steps. This room refuses to touch an Application that has not authorized the Stage, to send credentials in clear unless a person permits it, to
-// read a Secret that is not labelled for it, and to serve anything unless a person says so.
+// read a Secret that is not labelled for it, and to serve anything unless it is told to: by a person, or by a boot of which nothing leaves the process.
 package promote
 
 import (

@@ -3,7 +3,7 @@
 //
 // What becomes of an ExternalSecret is decided by the pure room plan; values are made by the rooms templates and generate, and come from the
 // rooms below store. This room refuses to show a value in a status, an event or a log, to keep one after a pass, to read a Secret of another
-// namespace for a tenant, and to serve anything unless a person says so. Where a
+// namespace for a tenant, and to serve anything unless it is told to: by a person, or by a boot of which nothing leaves the process. Where a
 // simulation makes stand-ins, it leaves those objects to it whose stores are not given.
 package secrets
 

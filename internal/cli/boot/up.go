@@ -42,6 +42,8 @@ type upOptions struct {
 	ssh       sshFiles
 	secretStores
 	promotions promotions
+	// harmless says what is served without a flag, and why.
+	harmless []string
 }
 
 // served tells whether there is a directory to serve: without one, packages are all that is deployed.
@@ -90,6 +92,7 @@ they name is served as a repository of its own.`,
 			if err := errors.Join(o.secretStores.check(&o), o.promotions.check(&o)); err != nil {
 				return err
 			}
+			o.serveHarmless()
 			if err := o.serving.check(o.Catalogue); err != nil {
 				return err
 			}
@@ -130,7 +133,7 @@ they name is served as a repository of its own.`,
 }
 
 func runUp(ctx context.Context, o upOptions) error {
-	s := &system{options: o, say: progress.New(o.IO.Err), report: newReport()}
+	s := &system{options: o, say: progress.New(o.IO.Err), report: newReport(), hopeless: make(chan struct{})}
 	if o.verbose {
 		s.say.Verbose()
 	}
@@ -231,6 +234,8 @@ func (s *system) news(ctx context.Context, tick, deadline <-chan time.Time, fail
 		return true, fmt.Errorf("the control plane failed: %w", err)
 	case err := <-s.leader.failed:
 		return true, err
+	case <-s.hopeless:
+		return true, console.ErrNo
 	case <-deadline:
 		return true, s.giveUp(ctx)
 	case <-s.say.Changed():
