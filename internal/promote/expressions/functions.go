@@ -237,14 +237,14 @@ func (s *Scope) read(kind Kind) function {
 			return nil, fmt.Errorf("reading %s %q is not permitted here", kind, named[0])
 		}
 		data, err := s.Read(kind, named[0])
-		texts := kind != FreightMetadata && kind != StageMetadata
-		if err != nil && !(texts && errors.Is(err, ErrNone)) {
+		plain := kind != FreightMetadata && kind != StageMetadata
+		if err != nil && (!plain || !errors.Is(err, ErrNone)) {
 			return nil, fmt.Errorf("reading %s %q: %w", kind, named[0], err)
 		}
 		switch {
-		case texts && len(named) > 1:
+		case plain && len(named) > 1:
 			return textsOf(data)[named[1]], nil
-		case texts:
+		case plain:
 			return textsOf(data), nil
 		case len(named) > 1:
 			return data[named[1]], nil
