@@ -32,7 +32,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	}
 	c := &comparison{revision: w.Key.Revision, byID: map[engine.ObjectID]*compared{}, skipped: map[engine.ObjectID]bool{}, cluster: w.Cluster.Name, options: policy.OptionsOf(obj, operationOf(obj))}
 	tracking := d.tracking(a)
-	rules, err := differences.Compile(obj.Spec.IgnoreDifferences, s.Customizations)
+	rules, err := differences.Compile(d.Sandbox.For(obj.Spec.Project, a.id.String()), obj.Spec.IgnoreDifferences, s.Customizations)
 	if err != nil {
 		c.warn(v1alpha1.ApplicationConditionComparisonError, err.Error())
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/jq"
 	"github.com/headgate-dev/headgate/internal/promote"
 	"github.com/headgate-dev/headgate/internal/provision"
 	"github.com/headgate-dev/headgate/internal/sandbox"
@@ -24,7 +25,7 @@ import (
 
 // Jobs are what dialects have done in the sandbox.
 func Jobs() []sandbox.Job {
-	return slices.Concat(flux.Jobs(), helm.Jobs(), manifests.Jobs(), workflow.Jobs(), secrets.Jobs(), promote.Jobs())
+	return slices.Concat(flux.Jobs(), helm.Jobs(), manifests.Jobs(), workflow.Jobs(), secrets.Jobs(), promote.Jobs(), jq.Jobs())
 }
 
 // Child makes this process what a dialect has started it as, such as the keeper of a step of a workflow or the wrapper in a pod, and returns its exit code at its end.

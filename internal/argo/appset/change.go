@@ -22,7 +22,7 @@ func (p *planning) change(ctx context.Context, live, app *unstructured.Unstructu
 	desired.Object["spec"] = app.Object["spec"]
 	p.metadata(live, app, desired)
 	p.own(desired)
-	if err := ignore(ctx, rules, live, desired); err != nil {
+	if err := ignore(ctx, p.options.Sandbox, rules, live, desired); err != nil {
 		return nil, err
 	}
 	same, err := equalSpecs(live, desired)

@@ -2,34 +2,26 @@ package appset
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/itchyny/gojq"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/jq"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
-
-// maxQuery bounds how long one expression may take.
-const maxQuery = time.Second
-
-// maxPaths bounds how many fields one expression may name.
-const maxPaths = 10_000
 
 // ignoreRule names fields of Applications that are left to others.
 type ignoreRule struct {
 	field    string
 	name     string
 	pointers [][]any
-	queries  []*gojq.Code
+	queries  []*jq.Query
 }
 
 // ignoreRules reads the rules of a set.
@@ -45,23 +37,15 @@ func ignoreRules(said []v1alpha1.ApplicationSetIgnoreDifferences) ([]ignoreRule,
 			rule.pointers = append(rule.pointers, pointer)
 		}
 		for j, text := range item.JQPathExpressions {
-			code, err := compile(text)
+			query, err := jq.New(text)
 			if err != nil {
 				return nil, within(fmt.Sprintf("%s.jqPathExpressions[%d]", rule.field, j), fmt.Errorf("%q: %w", text, err))
 			}
-			rule.queries = append(rule.queries, code)
+			rule.queries = append(rule.queries, query)
 		}
 		rules = append(rules, rule)
 	}
 	return rules, nil
-}
-
-func compile(text string) (*gojq.Code, error) {
-	query, err := gojq.Parse("path(" + text + "\n)")
-	if err != nil {
-		return nil, err
-	}
-	return gojq.Compile(query)
 }
 
 // readPointer reads a pointer of RFC 6901 as a path. Numbers stay text until it is known whether they count items.
@@ -77,7 +61,7 @@ func readPointer(text string) ([]any, error) {
 }
 
 // ignore gives the fields that rules name the values that they have.
-func ignore(ctx context.Context, rules []ignoreRule, live, desired *unstructured.Unstructured) error {
+func ignore(ctx context.Context, box *sandbox.Client, rules []ignoreRule, live, desired *unstructured.Unstructured) error {
 	for _, rule := range rules {
 		if rule.name != "" && rule.name != live.GetName() {
 			continue
@@ -86,7 +70,7 @@ func ignore(ctx context.Context, rules []ignoreRule, live, desired *unstructured
 			desired.Object = copyPath(desired.Object, pointer, live.Object, pointer)
 		}
 		for _, query := range rule.queries {
-			if err := ignoreQuery(ctx, query, live, desired); err != nil {
+			if err := ignoreQuery(ctx, box, query, live, desired); err != nil {
 				return within(rule.field+".jqPathExpressions", err)
 			}
 		}
@@ -94,12 +78,12 @@ func ignore(ctx context.Context, rules []ignoreRule, live, desired *unstructured
 	return nil
 }
 
-func ignoreQuery(ctx context.Context, query *gojq.Code, live, desired *unstructured.Unstructured) error {
-	theirs, err := paths(ctx, query, live.Object)
+func ignoreQuery(ctx context.Context, box *sandbox.Client, query *jq.Query, live, desired *unstructured.Unstructured) error {
+	theirs, err := paths(ctx, box, query, live.Object)
 	if err != nil {
 		return err
 	}
-	ours, err := paths(ctx, query, desired.Object)
+	ours, err := paths(ctx, box, query, desired.Object)
 	if err != nil {
 		return err
 	}
@@ -119,40 +103,18 @@ func ignoreQuery(ctx context.Context, query *gojq.Code, live, desired *unstructu
 	return nil
 }
 
-// paths are those that an expression names in an object.
-func paths(ctx context.Context, query *gojq.Code, object map[string]any) ([][]any, error) {
-	ctx, cancel := context.WithTimeout(ctx, maxQuery)
-	defer cancel()
-	data, err := json.Marshal(object)
-	if err != nil {
+// paths are those that an expression names in an object. What it cannot follow in this object is not there.
+func paths(ctx context.Context, box *sandbox.Client, query *jq.Query, object map[string]any) ([][]any, error) {
+	result, err := query.Paths(ctx, box, object)
+	switch {
+	case err != nil:
 		return nil, err
+	case result.Problem == jq.Slow:
+		return nil, fmt.Errorf("it takes longer than %s", jq.Time)
+	case result.Problem == jq.Many:
+		return nil, fmt.Errorf("it selects more than %d fields", jq.MaxPaths)
 	}
-	var plain any
-	if err := json.Unmarshal(data, &plain); err != nil {
-		return nil, err
-	}
-	var found [][]any
-	results := query.RunWithContext(ctx, plain)
-	for {
-		result, more := results.Next()
-		if !more {
-			return found, nil
-		}
-		switch result := result.(type) {
-		case error:
-			// What an expression cannot follow in this object is not there.
-			if ctx.Err() != nil {
-				return nil, fmt.Errorf("it takes longer than %s", maxQuery)
-			}
-			return found, nil
-		case []any:
-			if found = append(found, result); len(found) > maxPaths {
-				return nil, fmt.Errorf("it selects more than %d fields", maxPaths)
-			}
-		default:
-			return nil, errors.New("it selects no fields")
-		}
-	}
+	return result.Paths, nil
 }
 
 // copyPath gives a field the value that a field of another object has, or takes it away when there is none there.

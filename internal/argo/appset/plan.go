@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 // PlanOptions are what a plan is made with, beside the set.
@@ -28,6 +29,8 @@ type PlanOptions struct {
 	Progressive bool
 	// Previous is what Generated.Yields was in the pass before, where anybody knows.
 	Previous map[string]int
+	// Sandbox is where expressions are evaluated that are programs; nil evaluates them in this process.
+	Sandbox *sandbox.Client
 	// Now is the time of the pass.
 	Now time.Time
 }

@@ -95,7 +95,7 @@ spec: {replicas: 1}
 	} {
 		t.Run(name, func(t *testing.T) {
 			predicted, live := object(t, head+tc.predicted), object(t, head+tc.live)
-			rules, err := Compile(tc.rules, nil)
+			rules, err := Compile(nil, tc.rules, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestCompareStructure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			desired, live := object(t, tc.desired), object(t, tc.live)
-			rules, err := Compile(items{{Group: "*", Kind: "*", JSONPointers: []string{"/spec/ignored"}}}, nil)
+			rules, err := Compile(nil, items{{Group: "*", Kind: "*", JSONPointers: []string{"/spec/ignored"}}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +176,7 @@ func TestStructureByKeys(t *testing.T) {
 func TestRouteWithDefaults(t *testing.T) {
 	live := object(t, routeLive)
 	predicted := live.DeepCopy()
-	rules, err := Compile(items{{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", JQPathExpressions: []string{".spec.parentRefs[].group", ".spec.parentRefs[].kind"}}}, nil)
+	rules, err := Compile(nil, items{{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", JQPathExpressions: []string{".spec.parentRefs[].group", ".spec.parentRefs[].kind"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestStrip(t *testing.T) {
 		"Within":   {"an element may go with a field of it", nil, []string{".spec.l[].v", ".spec.l[2]"}, "{a: 1, l: [{}, {}, {}], m: {k: {x: 1, y: 2}}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rules, err := Compile(items{{Kind: "Service", JSONPointers: tc.pointers, JQPathExpressions: tc.jq}}, nil)
+			rules, err := Compile(nil, items{{Kind: "Service", JSONPointers: tc.pointers, JQPathExpressions: tc.jq}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

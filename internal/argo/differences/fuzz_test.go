@@ -18,7 +18,7 @@ func FuzzRules(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		rules, err := Compile([]v1alpha1.ResourceIgnoreDifferences{
+		rules, err := Compile(nil, []v1alpha1.ResourceIgnoreDifferences{
 			{Group: "*", Kind: "*", JQPathExpressions: []string{text}, JSONPointers: []string{text}, ManagedFieldsManagers: []string{text}},
 		}, nil)
 		if rules == nil {

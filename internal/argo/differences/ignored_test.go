@@ -127,7 +127,7 @@ func TestIgnored(t *testing.T) {
 		"NamedAll":     {"", items{{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "web", JSONPointers: []string{"/spec/replicas"}}}, []string{"/spec/replicas = /spec/replicas"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rules, err := Compile(tc.rules, nil)
+			rules, err := Compile(nil, tc.rules, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestIgnored(t *testing.T) {
 
 // An ignored part of a new object is a part of it: without, a database comes up empty.
 func TestIgnoredOfNothing(t *testing.T) {
-	rules, err := Compile(items{{Group: "*", Kind: "*", JQPathExpressions: []string{".spec.bootstrap"}, JSONPointers: []string{"/spec/instances"}, ManagedFieldsManagers: []string{"m"}}}, nil)
+	rules, err := Compile(nil, items{{Group: "*", Kind: "*", JQPathExpressions: []string{".spec.bootstrap"}, JSONPointers: []string{"/spec/instances"}, ManagedFieldsManagers: []string{"m"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestIgnoredInAtomicLists(t *testing.T) {
 		"OneSided": {"what the rule names on one side only stays there", `.spec.parentRefs[] | select(.kind == "Gateway") | .name`, []string{"- = /spec/parentRefs/0/name atomic[]", "- = /spec/parentRefs/1/name atomic[]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rules, err := Compile(items{{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", JQPathExpressions: []string{tc.expression}}}, nil)
+			rules, err := Compile(nil, items{{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", JQPathExpressions: []string{tc.expression}}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,7 @@ func TestIgnoredInAtomicLists(t *testing.T) {
 
 func TestIgnoredMovedInAtomicList(t *testing.T) {
 	desired := object(t, strings.Replace(routeDesired, "{name: a}, {name: b}", "{name: b, sectionName: x}, {name: a}", 1))
-	rules, err := Compile(items{{Group: "*", Kind: "*", JQPathExpressions: []string{`.spec.parentRefs[] | select(.name == "b") | .sectionName`}}}, nil)
+	rules, err := Compile(nil, items{{Group: "*", Kind: "*", JQPathExpressions: []string{`.spec.parentRefs[] | select(.name == "b") | .sectionName`}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestIgnoredMovedInAtomicList(t *testing.T) {
 func TestIgnoredInSet(t *testing.T) {
 	live := object(t, `{apiVersion: v1, kind: Service, metadata: {name: s, finalizers: [x, a], managedFields: [{manager: m, operation: Update, fieldsType: FieldsV1, fieldsV1: {"f:metadata": {"f:finalizers": {".": {}, 'v:"a"': {}}}}}]}}`)
 	desired := object(t, "{apiVersion: v1, kind: Service, metadata: {name: s, finalizers: [a]}}")
-	rules, err := Compile(items{{Kind: "Service", JQPathExpressions: []string{`.metadata.finalizers[]`}}}, nil)
+	rules, err := Compile(nil, items{{Kind: "Service", JQPathExpressions: []string{`.metadata.finalizers[]`}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestIgnoredInSet(t *testing.T) {
 }
 
 func TestCustomizations(t *testing.T) {
-	rules, err := Compile(nil, map[string]settings.Customization{
+	rules, err := Compile(nil, nil, map[string]settings.Customization{
 		"*/*":             {IgnoreDifferences: settings.Ignore{ManagedFieldsManagers: []string{"scaler"}}},
 		"apps/Deployment": {IgnoreDifferences: settings.Ignore{JSONPointers: []string{"/spec/paused"}}},
 		"Deployment":      {IgnoreDifferences: settings.Ignore{JSONPointers: []string{"/metadata/name"}}},
@@ -287,7 +287,7 @@ func (r ObjectRules) managersOnly() bool {
 }
 
 func TestBadRules(t *testing.T) {
-	rules, err := Compile(items{
+	rules, err := Compile(nil, items{
 		{Kind: "Secret", JSONPointers: []string{"data", "/data/a"}, JQPathExpressions: []string{".data[", ".a) | (.b", "nope(.a)", "$x", ""}},
 		{Kind: "["},
 		{Kind: "*", Group: "["},
@@ -333,7 +333,7 @@ func TestExpressionsThatFail(t *testing.T) {
 		"Own":     {`error("x")`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rules, err := Compile(items{{Kind: "Secret", JQPathExpressions: []string{tc.expression}, JSONPointers: []string{"/data/password"}}}, nil)
+			rules, err := Compile(nil, items{{Kind: "Secret", JQPathExpressions: []string{tc.expression}, JSONPointers: []string{"/data/password"}}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -353,7 +353,7 @@ func TestExpressionsThatFail(t *testing.T) {
 }
 
 func TestExpressionEndsWithItsContext(t *testing.T) {
-	rules, err := Compile(items{{Kind: "Secret", JQPathExpressions: []string{"last(repeat(.data))"}}}, nil)
+	rules, err := Compile(nil, items{{Kind: "Secret", JQPathExpressions: []string{"last(repeat(.data))"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

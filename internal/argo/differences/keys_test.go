@@ -23,7 +23,7 @@ spec:
 
 func TestKeysWithDefaults(t *testing.T) {
 	live := object(t, portsLive)
-	rules, err := Compile(items{{Group: "*", Kind: "*", JQPathExpressions: []string{".spec.ports[].users[]?.v", ".spec.ports[].port"}}}, nil)
+	rules, err := Compile(nil, items{{Group: "*", Kind: "*", JQPathExpressions: []string{".spec.ports[].users[]?.v", ".spec.ports[].port"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,10 +13,13 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/patterns"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 // Rules say which fields of which objects may differ. They are not changed, and may be used by several at once.
 type Rules struct {
+	// box is where expressions are evaluated that are programs.
+	box         *sandbox.Client
 	all         []rule
 	ineffective []string
 }
@@ -40,10 +43,10 @@ type ObjectRules struct {
 
 // Compile reads spec.ignoreDifferences of an Application and those of the customizations of the settings.
 //
-// The error joins what is bad and names each field of it, but for JSON pointers; the rules hold without that. It is meant for a condition of
+// Expressions that are programs are evaluated in box. The error joins what is bad and names each field of it, but for JSON pointers; the rules hold without that. It is meant for a condition of
 // the Application: upstream has the comparison fail as a whole, or nothing said at all.
-func Compile(ignore []v1alpha1.ResourceIgnoreDifferences, customizations map[string]settings.Customization) (*Rules, error) {
-	rules := &Rules{}
+func Compile(box *sandbox.Client, ignore []v1alpha1.ResourceIgnoreDifferences, customizations map[string]settings.Customization) (*Rules, error) {
+	rules := &Rules{box: box}
 	var errs []error
 	for i, item := range ignore {
 		errs = append(errs, rules.add(fmt.Sprintf("spec.ignoreDifferences[%d]", i), item))
@@ -89,7 +92,7 @@ func (r *Rules) add(field string, item v1alpha1.ResourceIgnoreDifferences) error
 		read.fields.pointers = append(read.fields.pointers, pointer)
 	}
 	for i, text := range item.JQPathExpressions {
-		compiled, err := newExpression(fmt.Sprintf("%s.jqPathExpressions[%d]", field, i), text)
+		compiled, err := newExpression(r.box, fmt.Sprintf("%s.jqPathExpressions[%d]", field, i), text)
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -19,7 +19,7 @@ func TestCompareStringData(t *testing.T) {
 		"Beside":  {"values of others are none of ours", "data: {k: Yg==, other: YQ==}", "data: {k: Yg==, other: Yw==}", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rules, err := Compile(nil, nil)
+			rules, err := Compile(nil, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,7 +29,7 @@ func (w *Walk) comparison(a *app) dialect.Comparison {
 		Method: t.Method, LabelKey: t.LabelKey, InstallationID: t.InstallationID, Namespace: c.namespace,
 		AppName: differences.InstanceName(a.id.Namespace, a.id.Name, Namespace),
 	}
-	c.rules, c.err = differences.Compile(a.spec.Spec.IgnoreDifferences, w.settings.Customizations)
+	c.rules, c.err = differences.Compile(w.repository.Sandbox.For(a.spec.Spec.Project, a.id.String()), a.spec.Spec.IgnoreDifferences, w.settings.Customizations)
 	return c
 }
 

@@ -146,6 +146,7 @@ func (s *Sets) planOptions(set *appset.Set, state *setState, o settings.Applicat
 		Policy:               policyOf(set, o),
 		PreservedAnnotations: o.PreservedAnnotations, PreservedLabels: o.PreservedLabels, Managers: []string{appset.UpstreamManager},
 		Progressive: o.Progressive, Previous: state.yields, Now: time.Now(),
+		Sandbox: s.host.Sandbox.For(set.Namespace, Kind+" "+set.Namespace+"/"+set.Name),
 	}
 }
 

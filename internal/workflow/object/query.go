@@ -7,6 +7,7 @@ import (
 	"github.com/itchyny/gojq"
 	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/headgate-dev/headgate/internal/jq"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
@@ -70,7 +71,7 @@ func (q query) small() bool {
 		return smallNodes(parsed.Root, &left)
 	}
 	parsed, err := gojq.Parse(q.Filter)
-	return err != nil || smallFilter(parsed)
+	return err != nil || jq.Small(parsed)
 }
 
 // smallNodes tells whether a path goes down only, and each part once.
@@ -94,36 +95,4 @@ func smallNodes(list *jsonpath.ListNode, left *int) bool {
 		}
 	}
 	return true
-}
-
-// smallFilter tells whether a filter is a chain of fields, elements and iterations.
-func smallFilter(q *gojq.Query) bool {
-	if q.Meta != nil || len(q.Imports)+len(q.FuncDefs)+len(q.Patterns) > 0 {
-		return false
-	}
-	if q.Op == gojq.OpPipe {
-		return smallFilter(q.Left) && smallFilter(q.Right)
-	}
-	if q.Term == nil || q.Term.Type != gojq.TermTypeIdentity && q.Term.Type != gojq.TermTypeIndex {
-		return false
-	}
-	for _, suffix := range q.Term.SuffixList {
-		if suffix.Index != nil && !smallIndex(suffix.Index) {
-			return false
-		}
-	}
-	return q.Term.Index == nil || smallIndex(q.Term.Index)
-}
-
-// smallIndex is the name of a field, or the number of an element.
-func smallIndex(i *gojq.Index) bool {
-	switch {
-	case i.IsSlice || i.End != nil:
-		return false
-	case i.Start != nil:
-		term := i.Start.Term
-		return term != nil && len(term.SuffixList) == 0 && (term.Type == gojq.TermTypeNumber || term.Type == gojq.TermTypeString && len(term.Str.Queries) == 0)
-	default:
-		return i.Str == nil || len(i.Str.Queries) == 0
-	}
 }

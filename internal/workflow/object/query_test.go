@@ -67,7 +67,7 @@ func TestSmall(t *testing.T) {
 		"{.items[*].name}": true, "{.a[0:2]}": true, "{..name}": false, "{range .items[*]}{.name}{end}": false, "{['a','b']}": false,
 		"{.a[?(@..b==1)]}": false, strings.Repeat("{.a}", 100): false,
 		".a.b": true, ".a[0].b?": true, `.["a"] | .b[]`: true, ".": true,
-		".a, .b": false, ".[.a]": false, ".a[1:2]": false, "map(.)": false, `"x" * 1e9`: false, ".a + .b": false, `.["\(.a)"]`: false, "def f: f; .a": false,
+		".a, .b, .c, .d, .e, .f, .g, .h": false, ".[.a]": false, ".a[1:2]": false, "map(.)": false, `"x" * 1e9`: false, ".a + .b": false, `.["\(.a)"]`: false, "def f: f; .a": false,
 	} {
 		q := query{Filter: text}
 		if strings.HasPrefix(text, "{") {
