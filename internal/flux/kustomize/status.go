@@ -63,10 +63,28 @@ func progress(c *toolkit.Conditions, before kustomizev1.KustomizationStatus, r r
 	case same:
 	case r.Reason == engine.ReasonProgressing:
 		c.Set(toolkit.ConditionReady, metav1.ConditionUnknown, string(r.Reason), r.Message)
+		unknownHealth(c, r)
 	default:
 		c.Set(toolkit.ConditionReady, metav1.ConditionFalse, string(r.Reason), r.Message)
+		outdatedHealth(c, r)
 	}
 	c.Unsettled(r, string(r.Reason), meta.ProgressingReason)
+}
+
+// unknownHealth says of a revision in progress that its health is not known yet; of one whose health is not checked there is nothing to say.
+func unknownHealth(c *toolkit.Conditions, r runner.Report) {
+	if !r.Checked {
+		c.Drop(toolkit.ConditionHealthy)
+		return
+	}
+	c.Set(toolkit.ConditionHealthy, metav1.ConditionUnknown, meta.ProgressingReason, r.Message)
+}
+
+// outdatedHealth takes the condition back that was found for an earlier declaration: what it says is not of this one.
+func outdatedHealth(c *toolkit.Conditions, r runner.Report) {
+	if was := c.Get(toolkit.ConditionHealthy); was != nil && was.ObservedGeneration != r.Generation {
+		c.Drop(toolkit.ConditionHealthy)
+	}
 }
 
 func succeeded(c *toolkit.Conditions, before kustomizev1.KustomizationStatus, r runner.Report) {
@@ -89,6 +107,8 @@ func Failed(c *toolkit.Conditions, r runner.Report) {
 	c.Set(toolkit.ConditionReady, metav1.ConditionFalse, string(r.Reason), r.Message)
 	if r.Reason == engine.ReasonHealthCheckFailed {
 		c.Set(toolkit.ConditionHealthy, metav1.ConditionFalse, string(r.Reason), r.Message)
+	} else {
+		outdatedHealth(c, r)
 	}
 	c.Unsettled(r, string(r.Reason), meta.ProgressingWithRetryReason)
 }

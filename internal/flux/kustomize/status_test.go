@@ -37,8 +37,8 @@ func TestStatusOf(t *testing.T) {
 	}{
 		{
 			"a first pass that takes long is in progress, and plans what it applies",
-			runner.Report{Generation: 1, Reason: engine.ReasonProgressing, Message: "applying", Attempted: "r1", Planned: []engine.Entry{entry}},
-			[]string{"Ready=Unknown Progressing", "Reconciling=True Progressing"},
+			runner.Report{Generation: 1, Reason: engine.ReasonProgressing, Message: "applying", Attempted: "r1", Checked: true, Planned: []engine.Entry{entry}},
+			[]string{"Ready=Unknown Progressing", "Healthy=Unknown Progressing", "Reconciling=True Progressing"},
 			func(s kustomizev1.KustomizationStatus) bool {
 				return len(s.Inventory.Entries) == 1 && s.LastAppliedRevision == "" && s.LastAttemptedRevision == "r1"
 			},
@@ -64,9 +64,9 @@ func TestStatusOf(t *testing.T) {
 			nil,
 		},
 		{
-			"a failure is retried, and keeps what was applied",
+			"a failure is retried, and keeps what was applied, but not the health of an earlier declaration",
 			runner.Report{Final: true, Generation: 2, Reason: engine.ReasonBuildFailed, Message: "bad", Attempted: "r2", Inventory: []engine.Entry{entry}},
-			[]string{"Ready=False BuildFailed", "Healthy=True Succeeded", "Reconciling=True ProgressingWithRetry"},
+			[]string{"Ready=False BuildFailed", "Reconciling=True ProgressingWithRetry"},
 			func(s kustomizev1.KustomizationStatus) bool {
 				return s.LastAppliedRevision == "r1" && s.LastAttemptedRevision == "r2" && s.ObservedGeneration == 1 && len(s.Inventory.Entries) == 1
 			},
@@ -74,7 +74,7 @@ func TestStatusOf(t *testing.T) {
 		{
 			"what only a change can help is stalled",
 			runner.Report{Final: true, Terminal: true, Generation: 2, Reason: engine.ReasonInvalid, Message: "bad", Handled: "now"},
-			[]string{"Ready=False InvalidCELExpression", "Healthy=True Succeeded", "Stalled=True InvalidCELExpression"},
+			[]string{"Ready=False InvalidCELExpression", "Stalled=True InvalidCELExpression"},
 			func(s kustomizev1.KustomizationStatus) bool {
 				return s.ObservedGeneration == 2 && s.LastHandledReconcileAt == "now"
 			},
