@@ -118,6 +118,23 @@ func TestFindLayout(t *testing.T) {
 			},
 			fails: "a\n  b",
 		},
+		"the best first": {
+			reason: "known layouts at any depth come first, then what leads to more; what another one leads to is none",
+			files: map[string]string{
+				"a/one/ks.yaml": unitAt("a", "./work/a"), "k8s/apps/x/ks.yaml": unitAt("x", "./work/x"), "k8s/apps/y/ks.yaml": unitAt("y", "./work/y"), "k8s/roots/apps.yaml": unitAt("apps", "./k8s/apps"),
+				"k8s/clusters/home/one.yaml": unitAt("home", "./work/home"), "work/x/x.yaml": manifest, "work/a/more.yaml": unitAt("more", "./work/x"),
+			},
+			fails: "the best first:\n  k8s/clusters/home\n  k8s/roots\n  a/one",
+		},
+		"several repositories": {
+			reason: "in a directory of repositories, paths are relative to each of them",
+			files: map[string]string{
+				"examples/a/kubernetes/flux/cluster/ks.yaml": unitAt("a", "./kubernetes/apps"), "examples/a/kubernetes/apps/x/ks.yaml": unitAt("x", "./kubernetes/apps/x/app"),
+				"examples/a/kubernetes/apps/x/app/x.yaml": manifest, "examples/b/flux/ks.yaml": unitAt("b", "./apps"), "examples/b/apps/ks.yaml": unitAt("y", "./work"),
+				"examples/c/ks.yaml": unitAt("c", "./elsewhere"),
+			},
+			fails: "the best first:\n  examples/a/kubernetes/flux/cluster\n  examples/b/flux\n  examples/c",
+		},
 		"led by another dialect": {
 			reason: "what the root of another dialect leads to is no root",
 			files: map[string]string{

@@ -2,6 +2,8 @@ package boot
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ func TestChoose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			got, ok := choose(strings.NewReader(tc.in), &out, "There are several.", []string{"clusters/prod", "clusters/staging"})
+			got, ok := choose(t.Context(), strings.NewReader(tc.in), &out, "There are several.", []string{"clusters/prod", "clusters/staging"})
 			if got != tc.want || ok != tc.ok || !strings.Contains(out.String(), tc.says) {
 				t.Errorf("%s: got %q, %v; want %q, %v and %q in:\n%s", tc.reason, got, ok, tc.want, tc.ok, tc.says, &out)
 			}
@@ -30,5 +32,16 @@ func TestChoose(t *testing.T) {
 	}
 	if interactive(console.IO{In: strings.NewReader("1\n"), Err: &bytes.Buffer{}}) {
 		t.Error("a question is asked where no terminal is")
+	}
+}
+
+// TestChooseInterrupted ends a question to which no answer comes.
+func TestChooseInterrupted(t *testing.T) {
+	in, answers := io.Pipe()
+	defer func() { _ = answers.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if chosen, ok := choose(ctx, in, io.Discard, "", []string{"a", "b"}); ok {
+		t.Errorf("it has chosen %q", chosen)
 	}
 }

@@ -18,8 +18,11 @@ import (
 	"github.com/headgate-dev/headgate/internal/offline"
 )
 
+// errUnanswered is returned when a person interrupts the question for the root: nothing was started.
+var errUnanswered = errors.New("interrupted before a root was chosen")
+
 // locate says which directory is served, and what the cluster begins with, before anything is started.
-func (s *system) locate(context.Context) error {
+func (s *system) locate(ctx context.Context) error {
 	var err error
 	if s.ageKey, s.keyFrom, err = console.GivenKeys(s.options.ageKeyFile); err != nil {
 		return err
@@ -35,9 +38,12 @@ func (s *system) locate(context.Context) error {
 		}
 	}
 	if several != nil && interactive(s.options.IO) {
-		chosen, ok := choose(s.options.IO.In, s.options.IO.Err, "There are several roots in "+several.Dir+".", several.Candidates)
+		chosen, ok := choose(ctx, s.options.IO.In, s.options.IO.Err, "There are several roots in "+several.Dir+".", several.Candidates)
 		if ok {
 			s.layout, err = offline.FindLayout(s.options.Catalogue, s.options.path, chosen)
+		}
+		if ctx.Err() != nil {
+			return errUnanswered
 		}
 	}
 	if err != nil {

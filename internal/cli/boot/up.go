@@ -145,6 +145,9 @@ func runUp(ctx context.Context, o upOptions) error {
 	}
 	end()
 	s.say.Clear()
+	if errors.Is(err, errUnanswered) {
+		return context.Cause(ctx)
+	}
 	if ctx.Err() != nil {
 		if judge(s.seen).failed {
 			s.explain(context.WithoutCancel(ctx), s.seen)

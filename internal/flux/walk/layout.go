@@ -115,7 +115,7 @@ func files(dir string, visit func(name string, data []byte)) error {
 var layouts = []string{"clusters/*", "kubernetes/flux/cluster", "flux", "cluster"}
 
 // rootCandidates searches for possible roots: several directories of a known layout, the one unit that leads to
-// all others, the directory of a known layout, else any directories that hold Kustomizations, the topmost ones.
+// all others, the directory of a known layout, else the directories that hold Kustomizations to which no other one leads, the best first.
 func rootCandidates(dir, base string) ([]string, error) {
 	holding := map[string]bool{}
 	err := manifests(dir, func(name string, _ []byte) {
@@ -140,17 +140,7 @@ func rootCandidates(dir, base string) ([]string, error) {
 	if len(known) > 0 {
 		return known, nil
 	}
-	topmost := map[string]bool{}
-	for rel := range holding {
-		above := false
-		for other := range holding {
-			above = above || (other != rel && (other == "." || strings.HasPrefix(rel, other+"/")))
-		}
-		if !above {
-			topmost[rel] = true
-		}
-	}
-	return sorted(topmost), nil
+	return ranked(dir, base, holding, units), nil
 }
 
 // knownRoots are the directories of the first known layout that holds units.
