@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/gitea"
 	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/idp"
@@ -26,8 +25,6 @@ import (
 const (
 	// gitAdminEmail is the address of the account idp.Owner, who administers the embedded Git server.
 	gitAdminEmail = "gitea@cnoe.io"
-	// hookTargets are what hooks have access to: like the server itself, this machine and private networks too.
-	hookTargets = egress.External + "," + egress.Private + "," + egress.Loopback
 	// hookTimeout bounds a delivery, as Gitea does.
 	hookTimeout = 5 * time.Second
 )
@@ -58,13 +55,9 @@ func (s *system) startGitea(ctx context.Context, late *lateHandler) error {
 		return err
 	}
 	s.login = string(kept[forgePassword])
-	rules, err := egress.Parse(hookTargets)
-	if err != nil {
-		return err
-	}
 	log := logr.FromContextOrDiscard(ctx).WithName("gitea")
 	s.gitea, err = gitea.New(ctx, gitea.Config{
-		Dir: filepath.Join(s.state, "gitea"), Root: s.server.Base(), Key: kept[forgeKey], Client: rules.Client(hookTimeout), Guard: guard.New(log, nil), Log: log,
+		Dir: filepath.Join(s.state, "gitea"), Root: s.server.Base(), Key: kept[forgeKey], Client: s.options.serving.egress.Requests.Client(hookTimeout), Guard: guard.New(log, nil), Log: log,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the API of the Git server: %w", err)
