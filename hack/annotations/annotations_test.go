@@ -113,6 +113,10 @@ func TestValues(t *testing.T) {
 			_, err := engine.ParseDependsOn(value, "default")
 			return err
 		},
+		"headgate.dev/deletion-hold": func(value string) error {
+			_, err := engine.HoldBound(value, 0)
+			return err
+		},
 		"headgate.dev/decryption": func(value string) error {
 			_, err := policy.DecryptionSecret(&v1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{policy.Decryption: value}}})
 			return err

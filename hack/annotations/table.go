@@ -78,6 +78,14 @@ func forPeople() []Name {
 			Good:  []string{"sops-age, team-*"},
 		},
 		{
+			Key:     "headgate.dev/deletion-hold",
+			Kinds:   units,
+			Pattern: `0|(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+`,
+			Text:    "How long the deletions of the unit wait at most for other units that may be about to declare the objects: `0s` deletes at once. `--deletion-hold` otherwise.",
+			Good:    []string{"0s", "30m", "1h30m"},
+			Bad:     []string{"never", "-1s", "30"},
+		},
+		{
 			Key:     "headgate.dev/deletion-budget",
 			Kinds:   []string{"ApplicationSet"},
 			Pattern: `\s*(\d+|(\d{1,2}|100)%)\s*`,

@@ -65,7 +65,11 @@ func (d *driver) Traits() runner.Traits { return runner.Traits{Declares: true} }
 // Prepare renders the sources of an Application.
 func (d *driver) Prepare(ctx context.Context, p runner.Preparation) (runner.Prepared, error) {
 	inputs, err := d.inputs(ctx, p.Unit, p.Fresh)
-	return runner.Prepared{Inputs: inputs}, err
+	out := runner.Prepared{Inputs: inputs}
+	if err != nil {
+		out.Mentions = d.mentions(p.Unit)
+	}
+	return out, err
 }
 
 func (d *driver) inputs(ctx context.Context, id engine.UnitID, fresh bool) (runner.Inputs, error) {

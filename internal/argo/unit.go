@@ -29,7 +29,8 @@ func (e *Engine) unitOf(a *app, s settings.Settings) engine.Unit {
 		Target: e.targetOf(a, s), Source: a.source(), Interval: s.Reconciliation.Hard, RetryInterval: retryInterval, Timeout: retryInterval,
 		Prune: true, Deletion: deletionOf(obj, a.cluster), Health: engine.HealthPolicy{Wait: true, Patient: true},
 		Inventory: e.inventoryOf(a), Applied: appliedOf(obj), Handled: a.requested,
-		LetGo: "remove the finalizer " + v1alpha1.ResourcesFinalizer,
+		LetGo:        "remove the finalizer " + v1alpha1.ResourcesFinalizer,
+		DeletionHold: obj.Annotations[engine.DeletionHold], Project: obj.Spec.Project,
 	}
 	deps, err := engine.ParseDependsOn(obj.Annotations[engine.DependsOn], obj.Namespace)
 	if err != nil {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -11,6 +10,8 @@ type Reader struct {
 	ID UnitID
 	// Cluster is where it works; in the engine's own, which has no name, it may declare units that work anywhere.
 	Cluster string
+	// Tenant is on whose behalf it works.
+	Tenant Tenant
 	// Reads are the repositories that its source reads.
 	Reads []Reading
 	// Idle is set for a unit that comes to claim nothing: it is suspended, being deleted, or refused as declared.
@@ -27,26 +28,17 @@ type Reader struct {
 	Broken string
 	// Expects is why something is not known yet of what it declares, or of what becomes of that.
 	Expects string
+	// Stands is set when what is not known of it does not become known without a change: it holds what it is known to have to do
+	// with alone. Had are the objects that it has or had, and Mentions is what its files name.
+	Stands   bool
+	Had      map[ObjectID]bool
+	Mentions Mentions
 	// Whole is set for a unit that waits with everything that it does, and not with its deletions alone: it waits for what
 	// comes by itself only, and not for units that are broken.
 	Whole bool
 	// Follows is set when it cannot come further before the unit that deletes has come to its end.
 	Follows bool
 }
-
-// Hold is what deletions wait for.
-type Hold struct {
-	Waits []Wait
-	// Late are the units whose sources may be behind: these are to be fetched now. Failing tells that all of them could
-	// not be fetched last.
-	Late    []UnitID
-	Failing bool
-	// Stuck is set when nothing is under way for any of the units.
-	Stuck bool
-}
-
-// String says for whom deletions wait, in one line.
-func (h Hold) String() string { return describeHolders(h.Waits) }
 
 // Unread says why it is not known what a unit declares at the revision that its source has.
 func (x Reader) Unread() string {
@@ -86,6 +78,18 @@ func (x Reader) Awaits(other Reader) string {
 	return why
 }
 
+// Late reports whether the source of another unit has to be fetched before it is known what that one claims.
+func (x Reader) Late(other Reader) bool {
+	_, late := x.awaits(other)
+	return late != nil
+}
+
+// LosesTo reports whether the source of another unit cannot be fetched, which may claim something of the revision.
+func (x Reader) LosesTo(other Reader) bool {
+	_, late := x.awaits(other)
+	return late != nil && late.Failure != ""
+}
+
 // awaits is Awaits, and returns what the source of the other one has when it has to be fetched.
 func (x Reader) awaits(other Reader) (why string, late *Reading) {
 	if other.ID == x.ID || other.Cluster != "" && other.Cluster != x.Cluster {
@@ -103,7 +107,7 @@ func (x Reader) awaits(other Reader) (why string, late *Reading) {
 			shared = true
 		}
 	}
-	if !shared || other.Follows && other.Unread() == "" || x.Whole && other.Broken != "" {
+	if !shared || other.Follows && other.Unread() == "" || x.Whole && (other.Broken != "" || other.Stands) {
 		return "", nil
 	}
 	return other.Unsettled(), nil
@@ -112,34 +116,6 @@ func (x Reader) awaits(other Reader) (why string, late *Reading) {
 // expected reports whether anything is to come of a source: one that never had anything and cannot be fetched could be
 // made by anybody to hold others for ever.
 func (x Reading) expected() bool { return x.Revision != "" || x.Failure == "" }
-
-// Barrier says for which other units a unit has to wait before it deletes what it no longer declares: whatever moves
-// between units in one revision is claimed by the unit that declares it now before another one deletes it.
-//
-// It waits for every unit that reads a repository which the unit itself reads: until the other one has read the same
-// revision, or a later one, and has been rendered from that. A unit that itself waits for the one that deletes, that is
-// about to be deleted, or that has nothing in this revision, is not waited for.
-func Barrier(u Reader, others []Reader) Hold {
-	h := Hold{Stuck: true, Failing: true}
-	if u.Expects != "" && !u.Idle {
-		h.Waits = append(h.Waits, Wait{On: u.ID, Reason: u.Expects})
-	}
-	for _, x := range others {
-		why, late := u.awaits(x)
-		if why == "" {
-			continue
-		}
-		h.Waits = append(h.Waits, Wait{On: x.ID, Reason: why})
-		h.Stuck = h.Stuck && !x.Moving && (late == nil || late.Failure != "")
-		if late != nil {
-			h.Late = append(h.Late, x.ID)
-			h.Failing = h.Failing && late.Failure != ""
-		}
-	}
-	h.Stuck, h.Failing = h.Stuck && len(h.Waits) > 0, h.Failing && len(h.Late) > 0
-	slices.SortFunc(h.Waits, func(a, b Wait) int { return strings.Compare(a.Reason, b.Reason) })
-	return h
-}
 
 // becauseLength bounds how much of the cause of another unit a message quotes.
 const becauseLength = 200

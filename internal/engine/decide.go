@@ -36,8 +36,8 @@ func (f Facts) decideDeletion() Decision {
 	if f.Busy {
 		d.Step = StepWait
 	}
-	if len(f.Holders) > 0 {
-		d.Step, d.Message, d.Waits, d.Held = StepWait, describeHolders(f.Holders), f.Holders, true
+	if len(f.Hold.Waits) > 0 {
+		d.Step, d.Message, d.Waits, d.Held, d.At = StepWait, f.Hold.String(), f.Hold.Waits, true, f.Hold.Until
 	}
 	if len(f.Terminating) > 0 && f.Now.Before(f.DeletionDeadline) {
 		d.Step, d.At = StepWait, f.DeletionDeadline
@@ -222,10 +222,10 @@ func (f Facts) decidePrune() Decision {
 			Waits: p.Pending, At: f.next(p.Deadline),
 		}
 	}
-	if len(f.Holders) > 0 {
+	if len(f.Hold.Waits) > 0 && !f.Free {
 		return Decision{
-			Step: StepWait, Phase: PhasePruning, Reason: ReasonProgressing, Message: describeHolders(f.Holders),
-			Waits: f.Holders, Held: true, At: f.next(time.Time{}),
+			Step: StepWait, Phase: PhasePruning, Reason: ReasonProgressing, Message: f.Hold.String(),
+			Waits: f.Hold.Waits, Held: true, At: f.next(f.Hold.Until),
 		}
 	}
 	return Decision{Step: StepPrune, Phase: PhasePruning, Reason: ReasonProgressing}

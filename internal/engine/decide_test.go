@@ -80,12 +80,13 @@ func TestDecide(t *testing.T) {
 			f.Unit.Health.Wait, f.Health = true, slow
 			f.Drift, f.DriftAt = true, now.Add(time.Second)
 		}, StepWait, PhaseWaitingForHealth, "Job/j"},
-		"suspended": {"a suspended unit drops its pass", func(f *Facts) { f.Unit.Suspended = true; f.Pass = pass(Applied) }, StepAbandon, PhaseSuspended, ""},
-		"invalid":   {"a declaration that cannot be followed fails", func(f *Facts) { f.Unit.Invalid = Invalid{ReasonInvalid, "bad CEL"} }, StepFail, PhaseFailed, "bad CEL"},
-		"busy":      {"a busy unit waits", func(f *Facts) { f.Pass = pass(Rendered); f.Busy = true }, StepWait, PhaseApplying, ""},
-		"rendered":  {"what was rendered is applied", func(f *Facts) { f.Pass = pass(Rendered) }, StepApply, PhaseApplying, ""},
-		"applied":   {"after the apply comes the prune", func(f *Facts) { f.Pass = pass(Applied) }, StepPrune, PhasePruning, ""},
-		"held":      {"deletions wait for others", func(f *Facts) { f.Pass = pass(Applied); f.Holders = holders }, StepWait, PhasePruning, "deletions wait: b has not read r1; c is broken"},
+		"suspended":    {"a suspended unit drops its pass", func(f *Facts) { f.Unit.Suspended = true; f.Pass = pass(Applied) }, StepAbandon, PhaseSuspended, ""},
+		"invalid":      {"a declaration that cannot be followed fails", func(f *Facts) { f.Unit.Invalid = Invalid{ReasonInvalid, "bad CEL"} }, StepFail, PhaseFailed, "bad CEL"},
+		"busy":         {"a busy unit waits", func(f *Facts) { f.Pass = pass(Rendered); f.Busy = true }, StepWait, PhaseApplying, ""},
+		"rendered":     {"what was rendered is applied", func(f *Facts) { f.Pass = pass(Rendered) }, StepApply, PhaseApplying, ""},
+		"applied":      {"after the apply comes the prune", func(f *Facts) { f.Pass = pass(Applied) }, StepPrune, PhasePruning, ""},
+		"held":         {"deletions wait for others", func(f *Facts) { f.Pass = pass(Applied); f.Hold.Waits = holders }, StepWait, PhasePruning, "deletions wait: b has not read r1; c is broken"},
+		"held in part": {"what need not wait is deleted", func(f *Facts) { f.Pass = pass(Applied); f.Hold.Waits, f.Free = holders, true }, StepPrune, PhasePruning, ""},
 		"needs": {"what cannot be applied yet is waited for", func(f *Facts) {
 			f.Pass = pass(Applied)
 			f.Pass.Pending = []Wait{{On: ObjectID{Kind: "X", Name: "x"}, Reason: "no kind"}}
@@ -155,7 +156,7 @@ func TestDecide(t *testing.T) {
 		"retry":         {"a failure is retried", func(f *Facts) { f.Last.Failure = &Failure{Reason: ReasonBuildFailed, RetryAt: now} }, StepRender, PhaseRendering, ""},
 		"turned ill":    {"a ready unit whose objects turn ill is looked at", func(f *Facts) { f.Unit.Health.Wait = true; f.Health = ill }, StepRecheck, PhaseReady, ""},
 		"deleted":       {"a deleted unit is finalized", func(f *Facts) { f.Unit.Deleting = true }, StepFinalize, PhaseDeleting, ""},
-		"deleted, held": {"the deletion of a unit waits for others too", func(f *Facts) { f.Unit.Deleting = true; f.Holders = holders }, StepWait, PhaseDeleting, "deletions wait: b has not read r1; c is broken"},
+		"deleted, held": {"the deletion of a unit waits for others too", func(f *Facts) { f.Unit.Deleting = true; f.Hold.Waits = holders }, StepWait, PhaseDeleting, "deletions wait: b has not read r1; c is broken"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

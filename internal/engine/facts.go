@@ -203,8 +203,9 @@ type Facts struct {
 	DriftAt time.Time
 	// Interval is when the next pass is due without any change; zero is never.
 	IntervalAt time.Time
-	// Holders are the units for which deletions have to wait, and why.
-	Holders []Wait
+	// Hold is what deletions have to wait for; Free is set where some of what a pass deletes need not.
+	Hold Hold
+	Free bool
 	// Terminating are the objects whose end the deletion of the unit still waits for.
 	Terminating []ObjectHealth
 	// Awaited is what a driver waits for in the middle of a deletion.

@@ -58,6 +58,8 @@ type Config struct {
 	Egress egress.Policy
 	// Sandbox is where charts and Jsonnet are rendered; nil renders them in this process.
 	Sandbox *sandbox.Pool
+	// DeletionHold is how long deletions wait at most for other units: engine.HoldFor when it is zero, not at all when it is negative.
+	DeletionHold time.Duration
 	// Reserved are objects that no unit may touch.
 	Reserved map[engine.ObjectID]bool
 	// Simulation, when set, has stand-ins made; the cluster must be an embedded one.
@@ -167,7 +169,8 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{simulation: cfg.Simulation, late: late{needs: later, ended: make(chan struct{})}, ended: make(chan struct{})}
 	moving := runner.Config{
 		Renderer: render.New(), Observe: cfg.Observe, Traced: cfg.Traced, Log: cfg.Log, Reserved: cfg.Reserved,
-		Replaced: replaced.Why, Connected: e.connected, Sharded: cfg.Selector != "", Guard: g, Egress: cfg.Egress.Fetches,
+		Replaced: replaced.Why, Connected: e.connected, Sharded: cfg.Selector != "", Guard: g,
+		DeletionHold: cfg.DeletionHold, Egress: cfg.Egress.Fetches,
 	}
 	if cfg.Simulation != nil {
 		moving.Assumed = cfg.Simulation.Assumed

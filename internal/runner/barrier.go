@@ -34,6 +34,9 @@ func (r *Runner) reader(u *unit) engine.Reader {
 	if u.rendering != nil && u.rendering.err != nil {
 		x.Broken = u.rendering.err.Error()
 	}
+	if x.Current && x.Broken != "" && r.awaitsObject(u) {
+		x.Current, x.Moving, x.Broken = false, true, ""
+	}
 	return x
 }
 
@@ -157,89 +160,15 @@ func (r *Runner) wantedBelow(id engine.ObjectID, but engine.UnitID, depth int) (
 	return false, doubts
 }
 
-// holders are the units for which one has to wait with its deletions, and why: they are of the same source, and
-// may be about to claim what would be deleted.
-func (r *Runner) holders(u *unit) []engine.Wait {
-	if !u.Prune || len(r.leftover(u)) == 0 {
-		return nil
-	}
-	return r.holdersOf(u)
-}
-
-// holdersOfDeletion is holders for a unit that is itself deleted.
-func (r *Runner) holdersOfDeletion(u *unit) []engine.Wait {
-	if u.deletion.pruned || u.Suspended || !u.deletes() || len(u.inventory) == 0 {
-		return nil
-	}
-	if fact, _ := r.sources.Source(r.kin(u)); fact.Revision == "" {
-		// Without a source no unit can be about to claim anything.
-		return nil
-	}
-	return r.holdersOf(u)
-}
-
-func (r *Runner) holdersOf(u *unit) []engine.Wait { return r.hold(u).Waits }
-
-// hold says for which other units one has to wait with its deletions, and has their sources fetched where these may be
-// behind.
-func (r *Runner) hold(u *unit) engine.Hold {
-	self := r.reader(u)
-	self.Reads, self.Expects, self.Whole = r.readsForDeletion(u), r.unsettledChildren(u), u.holdsAll()
-	readers := r.readersOf(self.Reads)
-	var others []engine.Reader
-	for _, other := range readers {
-		others = append(others, r.peerOf(self, other))
-	}
-	for _, other := range r.declaredUnder(readers) {
-		if !r.claimedAsDeclared(other) {
-			others = append(others, r.peerDeclared(self, other))
-		}
-	}
-	h := engine.Barrier(self, others)
-	u.stuck = h.Stuck
-	for _, late := range h.Late {
-		r.fetchFor(self, r.units[late])
-	}
-	return h
-}
-
-// peerOf is a unit as one sees it that is about to delete. What takes long to find out is asked only where it matters.
-func (r *Runner) peerOf(self engine.Reader, other *unit) engine.Reader {
-	x := r.peer(other, maxDepth)
-	x.Reads = r.reads(other)
-	return r.weigh(self, x, other)
-}
-
-// peerDeclared is peerOf for a unit that comes to claim something by its declaration, which is what the other one has read.
-func (r *Runner) peerDeclared(self engine.Reader, other *unit) engine.Reader {
-	x := r.peer(other, maxDepth)
-	x.Reads = self.Reads
-	if fact, _ := r.sources.Source(other.Source); !x.Current && fact.Revision == "" && !fact.Pending {
-		x.Broken = fact.Message
-	}
-	return r.weigh(self, x, other)
-}
-
-// weigh completes what one unit has to know of another.
-func (r *Runner) weigh(self, x engine.Reader, other *unit) engine.Reader {
-	if self.Awaits(x) != "" {
-		x.Condemned = r.condemned(other)
-		// Two that wait with everything that they do, for what the other one makes, would wait for ever.
-		x.Follows = other.pass == nil && r.leadsTo(other, self.ID, map[engine.UnitID]bool{}) || self.Whole && other.barred && other.holdsAll()
-	}
-	return x
-}
-
 // awaits reports whether a unit that wants an object has to wait for the owner of it, which may be about to let it go since
 // it has not read the same revision yet.
 func (r *Runner) awaits(u, owner *unit) bool {
 	self, other := r.reader(u), r.peer(owner, maxDepth)
 	self.Reads, other.Reads = r.reads(u), r.reads(owner)
-	h := engine.Barrier(self, []engine.Reader{other})
-	if len(h.Late) > 0 {
+	if self.Late(other) {
 		r.fetchFor(self, owner)
 	}
-	return len(h.Waits) > 0
+	return self.Awaits(other) != ""
 }
 
 // leadsTo follows what a unit waits for: its dependencies, and the units whose health is its own.

@@ -36,8 +36,10 @@ type Peers struct {
 
 // Deletions say what becomes of objects that a driver would delete.
 type Deletions struct {
-	// Held is why all of them have to wait, empty when they need not; the driver is called again when that is over.
-	Held string
+	// Held is why some of them have to wait, empty when they need not, and Waiting are those that do; the driver is called again when
+	// that is over.
+	Held    string
+	Waiting map[engine.ObjectID]bool
 	// Claimed are those that other units want: they are not deleted.
 	Claimed map[engine.ObjectID]bool
 }
@@ -49,13 +51,11 @@ func (p Peers) Deletions(ctx context.Context, entries []engine.Entry) (Deletions
 	}
 	var asked asked
 	d, err := ask(ctx, p.runner, func() Deletions {
-		held := p.runner.deletions(p.unit)
-		if held == "" {
-			asked = p.runner.claimed(p.unit, entries)
-		}
-		return Deletions{Held: held}
+		held := p.runner.deletions(p.unit, entries)
+		asked = p.runner.claimed(p.unit, entries)
+		return held
 	})
-	if err != nil || d.Held != "" {
+	if err != nil {
 		return d, err
 	}
 	d.Claimed, err = asked.settle(ctx)
@@ -184,17 +184,17 @@ func (r *Runner) takeDeferred(u *unit, p *engine.Pass, acted *Acted) {
 	acted.Entries = engine.Union(acted.Entries, u.deferred)
 }
 
-// deletions says what the deletions of a unit have to wait for, empty when they need not.
-func (r *Runner) deletions(id engine.UnitID) string {
+// deletions says what the deletions of a unit have to wait for, and which.
+func (r *Runner) deletions(id engine.UnitID, entries []engine.Entry) Deletions {
 	u, known := r.units[id]
 	if !known {
-		return ""
+		return Deletions{}
 	}
-	h := r.hold(u)
-	if u.barred = len(h.Waits) > 0; u.barred {
-		return h.String()
+	h := r.hold(u, entries)
+	if u.barred, u.barredFor = len(h.Waits) > 0, entries; u.barred {
+		return Deletions{Held: h.String(), Waiting: h.Objects}
 	}
-	return ""
+	return Deletions{}
 }
 
 // claimed are the entries that other units than one want.
@@ -246,11 +246,14 @@ func (r *Runner) barrier(u *unit) {
 	if !u.barred || u.pass == nil || len(u.pass.Waiting) == 0 {
 		return
 	}
-	h := r.hold(u)
+	h := r.hold(u, u.barredFor)
 	if u.barred = len(h.Waits) > 0; !u.barred {
 		u.stirred = true
 		return
 	}
 	// It may be for another one by now.
 	u.pass.Waiting = []engine.Wait{{On: u.ID, Reason: h.String()}}
+	if u.pass.Again.IsZero() || h.Until.Before(u.pass.Again) {
+		u.pass.Again = h.Until
+	}
 }

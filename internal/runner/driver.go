@@ -93,6 +93,8 @@ type Prepared struct {
 	Result *render.Result
 	// Same is set when it is the same as before.
 	Same bool
+	// Mentions is what the files mention from which it would have been prepared, beside an error.
+	Mentions engine.Mentions
 }
 
 // Work is what a driver works on.

@@ -36,7 +36,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 	u.Version, u.Inventory = declared.Version, declared.Inventory
 	changed := !known || u.Generation != declared.Generation || u.Requested != declared.Requested ||
 		u.Suspended != declared.Suspended || u.Source != declared.Source || u.Target != declared.Target || u.Deleting != declared.Deleting ||
-		u.refusal != declared.Invalid || !slices.Equal(u.Dependencies, declared.Dependencies)
+		u.refusal != declared.Invalid || u.DeletionHold != declared.DeletionHold || !slices.Equal(u.Dependencies, declared.Dependencies)
 	if changed {
 		r.unlink(u)
 		r.retarget(u, declared.Target)
@@ -47,6 +47,9 @@ func (r *Runner) upsert(declared engine.Unit) {
 		if known && u.refusal != declared.Invalid {
 			// How it ended was about another declaration.
 			u.last = engine.Outcome{}
+		}
+		if declared.Deleting && (!known || !u.Deleting) {
+			u.deletion.person = r.byPerson(u, known)
 		}
 		u.Unit, u.refusal = declared, declared.Invalid
 		r.compile(u)

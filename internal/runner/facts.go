@@ -26,7 +26,7 @@ func (r *Runner) facts(u *unit) engine.Facts {
 		f.Dependencies = r.factsOfDependencies(u)
 	}
 	if u.Deleting {
-		f.Holders = r.holdersOfDeletion(u)
+		f.Hold = r.holdOfDeletion(u)
 		f.Terminating = r.terminating(u)
 		f.DeletionDeadline = u.deletion.deadline
 		if u.deletion.failedAt == f.Source.Revision+f.Source.Digest {
@@ -38,7 +38,7 @@ func (r *Runner) facts(u *unit) engine.Facts {
 	r.barrier(u)
 	f.Stirred = r.stirredNow(u)
 	if u.pass != nil && u.pass.Progress == engine.Applied {
-		f.Holders = r.holders(u)
+		f.Hold, f.Free = r.holdOfPrune(u)
 	}
 	if u.Health.Checked() && (u.pass == nil || u.pass.Progress == engine.Pruned) {
 		f.Health = r.judged(u)

@@ -177,7 +177,7 @@ func (r *Runner) awaitedHealth(u *unit) []engine.Awaited {
 // awaitedByDriver is what a driver waits for: units, objects that the unit holds, or something that only the driver knows.
 func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
 	if u.barred {
-		return r.awaitedPeers(u)
+		return awaitedPeers(r.hold(u, u.barredFor))
 	}
 	held := make(map[engine.ObjectID]engine.Entry, len(u.inventory))
 	for _, e := range u.inventory {
@@ -218,20 +218,19 @@ func (r *Runner) childIsWell(u *unit, held map[engine.ObjectID]engine.Entry, chi
 
 // awaitedDeletions are the units that deletions wait for, and the objects that a deletion does.
 func (r *Runner) awaitedDeletions(u *unit) []engine.Awaited {
-	holders := r.holders(u)
+	h, _ := r.holdOfPrune(u)
 	if u.Deleting {
-		holders = r.holdersOfDeletion(u)
+		h = r.holdOfDeletion(u)
 	}
-	if len(holders) == 0 {
+	if len(h.Waits) == 0 {
 		return []engine.Awaited{{What: engine.AwaitingEnd}}
 	}
-	return r.awaitedPeers(u)
+	return awaitedPeers(h)
 }
 
 // awaitedPeers are the units for which another one waits before it deletes. Those whose sources are being fetched for it
 // come by themselves.
-func (r *Runner) awaitedPeers(u *unit) []engine.Awaited {
-	h := r.hold(u)
+func awaitedPeers(h engine.Hold) []engine.Awaited {
 	awaits := make([]engine.Awaited, len(h.Waits))
 	for i := range awaits {
 		awaits[i].What = engine.AwaitingUnit

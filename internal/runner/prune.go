@@ -30,7 +30,7 @@ func (r *Runner) leftover(u *unit) []engine.Entry {
 
 // startPrune deletes what the unit no longer declares.
 func (r *Runner) startPrune(u *unit) {
-	left := r.leftover(u)
+	left := slices.DeleteFunc(r.leftover(u), func(e engine.Entry) bool { return u.Prune && u.held[e.ID] })
 	p := u.pass
 	if !u.Prune {
 		r.drop(u, left)
@@ -38,11 +38,11 @@ func (r *Runner) startPrune(u *unit) {
 	}
 	left, doubts := r.unclaimed(u, left)
 	if len(left) == 0 {
-		p.Progress = engine.Pruned
+		r.prunedAll(u)
 		r.mark(u.ID)
 		return
 	}
-	u.busy = true
+	u.busy, u.pruning = true, true
 	id, target, former := u.ID, u.Target, r.former(u, left)
 	r.work(id, func(ctx context.Context) func() {
 		t, err := r.reach(ctx, id, target)
@@ -64,7 +64,7 @@ func (r *Runner) stepFailed(id engine.UnitID, p *engine.Pass, err error) {
 	if !ok {
 		return
 	}
-	u.busy = false
+	u.busy, u.pruning = false, false
 	r.giveBack(u)
 	if u.pass == p {
 		r.fail(u, buildFailure(err), false)
@@ -117,7 +117,7 @@ func (r *Runner) pruned(id engine.UnitID, p *engine.Pass, results []apply.Result
 	if !ok {
 		return
 	}
-	u.busy = false
+	u.busy, u.pruning = false, false
 	failure := r.takeDeletions(u, results)
 	r.reconsider(u)
 	r.mark(id)
@@ -129,7 +129,14 @@ func (r *Runner) pruned(id engine.UnitID, p *engine.Pass, results []apply.Result
 		r.fail(u, *failure, false)
 		return
 	}
-	p.Progress = engine.Pruned
+	r.prunedAll(u)
+}
+
+// prunedAll brings a pass past its deletions, unless some are held.
+func (r *Runner) prunedAll(u *unit) {
+	if len(u.held) == 0 || len(r.leftover(u)) == 0 {
+		u.pass.Progress = engine.Pruned
+	}
 }
 
 // takeDeletions takes what was deleted out of the inventory; what could not be deleted stays.

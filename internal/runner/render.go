@@ -99,7 +99,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	got, err := j.prepare(ctx)
 	out.versions = got.Versions
 	if err != nil {
-		out.err = err
+		out.err, out.mentions = err, got.Mentions
 		if got.Digest == "" {
 			return out, nil
 		}
@@ -310,7 +310,7 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	if out.err != nil && u.rendering != nil && u.rendering.err == nil {
 		// What was claimed before stays claimed: a unit that cannot be read lets nothing go.
 		kept := *u.rendering
-		kept.key, kept.err = out.key, out.err
+		kept.key, kept.err, kept.mentions = out.key, out.err, out.mentions
 		u.rendering = &kept
 		return
 	}

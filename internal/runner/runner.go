@@ -80,6 +80,8 @@ type Config struct {
 	Connected func(*cluster.Cluster)
 	// Sharded is set when other engines serve units of the cluster as well.
 	Sharded bool
+	// DeletionHold is how long deletions wait at most for other units: engine.HoldFor when it is zero, not at all when it is negative.
+	DeletionHold time.Duration
 	// Reserved are objects that no declaration may touch: they are left out of what is applied.
 	Reserved map[engine.ObjectID]bool
 	// Replaced, when set, says why an object of the engine's own cluster is left as it is, since something

@@ -97,8 +97,19 @@ type unit struct {
 
 	// fetched is when the source was asked to be fetched last, since others wait for what it has.
 	fetched time.Time
-	// barred is set while a driver waits with its deletions for other units.
-	barred bool
+	// barred is set while a driver waits with its deletions for other units, barredFor are the objects that these are about.
+	barred    bool
+	barredFor []engine.Entry
+	// held are the objects of which the deletion waits for other units, heldSince when it began to.
+	held      map[engine.ObjectID]bool
+	heldSince map[engine.ObjectID]time.Time
+	// pruning is set while a worker deletes what the unit no longer declares.
+	pruning bool
+	// mentions is what its declaration mentions, as of a generation.
+	mentions    engine.Mentions
+	mentionedAt int64
+	// files is what the files of its source mention, where that matters.
+	files files
 	// claimed is the desired state for which a driver said last what the unit holds, where it says so only when it acts; deferred
 	// are objects that it would have deleted then.
 	claimed  engine.Key
@@ -115,8 +126,16 @@ type unit struct {
 	finished time.Duration
 }
 
+// files is what the files of a revision mention, nil while that is not known.
+type files struct {
+	revision string
+	mentions *engine.Mentions
+}
+
 // deletion is how far the deletion of a unit has come.
 type deletion struct {
+	// person is set when a person deleted the unit, and not another one.
+	person bool
 	// pruned is set when the policy has been carried out.
 	pruned          bool
 	deadline, retry time.Time
@@ -144,13 +163,15 @@ func (u *unit) holdsAll() bool { return u.declares() && !u.traits.Prunes }
 
 // rendering is the result of a render, and what it was made from.
 type rendering struct {
-	key     engine.Key
-	inputs  string
-	tree    *source.Tree
-	err     error
-	result  *render.Result
-	objects []*unstructured.Unstructured
-	entries []engine.Entry
+	key    engine.Key
+	inputs string
+	tree   *source.Tree
+	err    error
+	// mentions is what its files mention, of a render that failed.
+	mentions engine.Mentions
+	result   *render.Result
+	objects  []*unstructured.Unstructured
+	entries  []engine.Entry
 	// versions are those of what was read beside the tree.
 	versions map[engine.ObjectID]uint64
 	// given is what the objects were made with beside the tree.

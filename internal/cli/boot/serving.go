@@ -12,6 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/egress"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/provision"
@@ -42,6 +43,8 @@ type serving struct {
 	egress      egress.Policy
 	// clearText permits the credentials of promotions for addresses without encryption.
 	clearText bool
+	// deletionHold is how long deletions wait at most for other units.
+	deletionHold time.Duration
 	// argoNamespace is that of the installation of Argo CD.
 	argoNamespace string
 	// executorImage is what pods of workflows are run with; empty runs none.
@@ -55,6 +58,7 @@ func (s *serving) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
 	f.StringVar(&s.executorImage, "executor-image", "", "image of Headgate with which containers of Workflows are run as pods, on a cluster that is not embedded")
 	f.DurationVar(&s.poll, "poll", managed.DefaultPoll, "how often what managed resources stand for is observed, where it cannot be watched; the annotation crossplane.io/poll-interval sets it for one")
+	f.DurationVar(&s.deletionHold, "deletion-hold", engine.HoldFor, "how long the deletion of an object waits at most for other units that may be about to declare it, 0 for not at all; the annotation "+engine.DeletionHold+" sets it for one unit")
 	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")
 	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not verify the server's certificate")
 	f.StringArrayVar(&s.rewrite, "rewrite", nil, "redirect fetches: FROM=TO, both URL prefixes, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
@@ -84,6 +88,9 @@ func (s *serving) check(catalogue dialect.Catalogue) error {
 	}
 	if err := s.PolicyFlags.Check(); err != nil {
 		return err
+	}
+	if s.deletionHold < 0 {
+		return fmt.Errorf("--deletion-hold %s: the least is 0", s.deletionHold)
 	}
 	if s.poll < time.Second {
 		return fmt.Errorf("--poll %s: the least is 1s", s.poll)
@@ -128,4 +135,7 @@ func (s *serving) configure(catalogue dialect.Catalogue) {
 // apply enters the flags into the configuration of an engine.
 func (s *serving) apply(c *host.Config) {
 	c.Selector, c.Rewrites, c.Serve, c.Egress = s.selector, s.rewrites, s.groups, s.egress
+	if c.DeletionHold = s.deletionHold; c.DeletionHold == 0 {
+		c.DeletionHold = -1
+	}
 }

@@ -30,6 +30,7 @@ func Declare(t policies.Policy, ks *kustomizev1.Kustomization) engine.Unit {
 		Interval: ks.Spec.Interval.Duration, RetryInterval: ks.GetRetryInterval(), Timeout: ks.GetTimeout(),
 		Prune: ks.Spec.Prune, Force: ks.Spec.Force, Deletion: engine.DeletionPolicy(ks.GetDeletionPolicy()),
 		Applied: ks.Status.LastAppliedRevision, Handled: ks.Status.LastHandledReconcileAt,
+		DeletionHold: ks.Annotations[engine.DeletionHold], Confined: t.NoCrossNamespaceRefs,
 	}
 	if ks.Status.Inventory != nil {
 		for _, e := range ks.Status.Inventory.Entries {

@@ -24,7 +24,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
-// InputsOf gathers what the render of a Kustomization needs beside its source.
+// InputsOf gathers what the render of a Kustomization needs beside its source. Beside an error, they have what the Kustomization itself
+// says.
 func InputsOf(ctx context.Context, t policies.Policy, ks *kustomizev1.Kustomization, reader access.Reader) (runner.Inputs, error) {
 	options := OptionsOf(ks)
 	options.NoRemoteBases = t.NoRemoteBases
@@ -36,19 +37,19 @@ func InputsOf(ctx context.Context, t policies.Policy, ks *kustomizev1.Kustomizat
 	}
 	keys, err := KeysOf(ctx, t, ks, reader)
 	if err != nil {
-		return runner.Inputs{}, err
+		return runner.Inputs{Options: options}, err
 	}
 	options.Decryption = keys
 	options.Substitute, err = VariablesOf(ctx, ks, reader)
 	if err != nil {
-		return runner.Inputs{}, err
+		return runner.Inputs{Options: options}, err
 	}
 	if options.Substitute != nil {
 		options.Substitute.Strict = !t.LaxSubstitution
 	}
 	digest, err := digestOf(ks, options)
 	if err != nil {
-		return runner.Inputs{}, err
+		return runner.Inputs{Options: options}, err
 	}
 	return runner.Inputs{
 		Options: options, Digest: digest,

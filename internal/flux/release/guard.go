@@ -49,20 +49,19 @@ func (g *releaseGuard) Claim(ctx context.Context, objects []engine.Entry) error 
 	return nil
 }
 
-// Outdated keeps what others claim, and, while these are not all known, everything: it is deleted later.
+// Outdated keeps what others claim, and what they may be about to claim: that is deleted later.
 func (g *releaseGuard) Outdated(ctx context.Context, objects []engine.Entry) (map[engine.ObjectID]bool, error) {
 	entries := g.here(objects)
 	deletions, err := g.peers.Deletions(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
-	if deletions.Held == "" {
-		return g.theirs(deletions.Claimed), nil
-	}
-	g.deferred = append(g.deferred, entries...)
-	stay := map[engine.ObjectID]bool{}
-	for _, e := range objects {
-		stay[e.ID] = true
+	stay := g.theirs(deletions.Claimed)
+	for i, e := range entries {
+		if deletions.Waiting[e.ID] && !deletions.Claimed[e.ID] {
+			g.deferred = append(g.deferred, e)
+			stay[objects[i].ID] = true
+		}
 	}
 	return stay, nil
 }

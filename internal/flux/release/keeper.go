@@ -190,7 +190,38 @@ func (s *Keeper) Traits() runner.Traits { return runner.Traits{} }
 // Prepare reads the chart and the values of a release.
 func (s *Keeper) Prepare(ctx context.Context, p runner.Preparation) (runner.Prepared, error) {
 	inputs, err := s.inputs(ctx, p.Unit)
-	return runner.Prepared{Inputs: inputs}, err
+	out := runner.Prepared{Inputs: inputs}
+	if err != nil {
+		out.Mentions = s.mentions(p.Unit)
+	}
+	return out, err
+}
+
+// mentions is what the chart of a release mentions.
+func (s *Keeper) mentions(id engine.UnitID) engine.Mentions {
+	var m engine.Mentions
+	hr, ok := s.Get(id)
+	if !ok {
+		return m
+	}
+	key := source.Key(SourceOf(hr))
+	artifact, ok := s.Store.Get(key)
+	if !ok {
+		return m
+	}
+	chart, err := loadChart(key, artifact)
+	if err != nil {
+		return m
+	}
+	for _, name := range chart.FileNames() {
+		switch text, _ := chart.File(name); {
+		case strings.HasPrefix(name, "templates/"), strings.Contains(name, "/templates/"):
+			m.Chart(string(text), releaseNameOf(hr), chart.Name())
+		case strings.HasSuffix(name, ".yaml"):
+			m.Read(string(text))
+		}
+	}
+	return m
 }
 
 func (s *Keeper) inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
