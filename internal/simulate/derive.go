@@ -8,6 +8,8 @@ import (
 	"github.com/google/cel-go/ext"
 	"github.com/google/cel-go/parser"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/expression"
 )
 
 // derived changes a status so that what the checks compare holds. It knows comparisons of fields with values,
@@ -49,7 +51,7 @@ func newSolver(o *unstructured.Unstructured, status map[string]any) *solver {
 	options := []cel.EnvOption{
 		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(), ext.Strings(), ext.Sets(), ext.Encoders(),
 	}
-	run, err := cel.NewEnv(options...)
+	run, err := expression.Environment()
 	if err != nil {
 		return nil
 	}
@@ -63,11 +65,11 @@ func newSolver(o *unstructured.Unstructured, status map[string]any) *solver {
 }
 
 // text makes an expression true or false, as far as it can.
-func (s *solver) text(expression string, want bool) {
-	if expression == "" {
+func (s *solver) text(check string, want bool) {
+	if check == "" {
 		return
 	}
-	parsed, issues := s.parse.Parse(expression)
+	parsed, issues := s.parse.Parse(check)
 	if issues.Err() != nil {
 		return
 	}
@@ -85,11 +87,11 @@ func (s *solver) eval(e ast.Expr) (any, error) {
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("parsing %q: %w", text, issues.Err())
 	}
-	program, err := s.run.Program(parsed, cel.CostLimit(1_000_000))
+	program, err := expression.New(s.run, parsed)
 	if err != nil {
 		return nil, fmt.Errorf("preparing %q: %w", text, err)
 	}
-	out, _, err := program.Eval(s.vars)
+	out, err := program.Eval(s.vars)
 	if err != nil {
 		return nil, fmt.Errorf("evaluating %q: %w", text, err)
 	}

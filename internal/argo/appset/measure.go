@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // maxWeight bounds what goes into a function of templates, and what comes out: bytes of text, and items.
@@ -24,6 +27,9 @@ func multiplying() []string {
 		"mustRegexReplaceAll", "mustRegexReplaceAllLiteral",
 	}
 }
+
+// comparing are functions that compare each item with each other one.
+func comparing() []string { return []string{"uniq", "mustUniq", "without", "mustWithout"} }
 
 // counting are functions that make as many of something as a number says.
 func counting() []string {
@@ -50,12 +56,15 @@ func measured(m *meter, name string, function any) any {
 	}
 	failure := reflect.TypeFor[error]()
 	cost := max(1, costs()[name])
-	check := arguments{counts: slices.Contains(counting(), name), multiplies: slices.Contains(multiplying(), name)}
+	check := arguments{
+		counts: slices.Contains(counting(), name), multiplies: slices.Contains(multiplying(), name), compares: slices.Contains(comparing(), name),
+		matches: strings.HasPrefix(strings.ToLower(strings.TrimPrefix(name, "must")), "regex") && name != "regexQuoteMeta",
+	}
 	outer := reflect.FuncOf(in, []reflect.Type{kind.Out(0), failure}, kind.IsVariadic())
 	return reflect.MakeFunc(outer, func(args []reflect.Value) []reflect.Value {
-		err := m.spend(cost)
+		work, err := check.check(args)
 		if err == nil {
-			err = check.check(args)
+			err = m.spend(min(cost+work, maxSteps+1))
 		}
 		if err != nil {
 			return []reflect.Value{reflect.Zero(kind.Out(0)), reflect.ValueOf(&err).Elem()}
@@ -78,18 +87,22 @@ func measured(m *meter, name string, function any) any {
 }
 
 // arguments says what is asked of the arguments of a function.
-type arguments struct{ counts, multiplies bool }
+type arguments struct{ counts, multiplies, compares, matches bool }
 
-func (a arguments) check(args []reflect.Value) error {
+// perStep is how many bytes or items are handled in the time of a step, and perMatch how many instructions of a regular expression.
+const perStep, perMatch = 512, 2048
+
+// check refuses arguments that are too heavy, and tells how many steps they take.
+func (a arguments) check(args []reflect.Value) (steps int, err error) {
 	first, second, sum := 1, 1, 0
 	for _, arg := range flat(args) {
 		weight := weigh(arg)
 		if sum += weight; sum > maxWeight {
-			return errWeight
+			return 0, errWeight
 		}
 		if number, ok := integer(arg); ok && a.counts {
 			if number > maxCount || number < -maxCount {
-				return fmt.Errorf("%d is more than %d", number, maxCount)
+				return 0, fmt.Errorf("%d is more than %d", number, maxCount)
 			}
 			weight = max(1, number)
 		}
@@ -99,10 +112,19 @@ func (a arguments) check(args []reflect.Value) error {
 			second = max(second, weight)
 		}
 	}
-	if a.multiplies && first*second > maxProduct {
-		return errWeight
+	switch {
+	case a.multiplies && first*second > maxProduct:
+		return 0, errWeight
+	case a.compares:
+		return sum / perStep * sum, nil
+	case a.matches && len(args) > 1 && args[0].Kind() == reflect.String:
+		each, err := patterns.Steps(args[0].String())
+		if err == nil {
+			_, err = patterns.Regexp(args[0].String())
+		}
+		return each * sum / perMatch, err
 	}
-	return nil
+	return sum / perStep, nil
 }
 
 // flat are arguments, those of a variadic function one by one.

@@ -56,6 +56,11 @@ func TestGoTemplates(t *testing.T) {
 		"Indent":       {reason: "lines that move far", text: `{{indent 100000 (join "\n" (until 10000))}}`, failure: errWeight.Error()},
 		"Replace":      {reason: "text that is replaced by more", text: `{{replace "x" (repeat 10000 "y") (repeat 10000 "x")}}`, failure: errWeight.Error()},
 		"Width":        {reason: "widths", text: `{{printf "%1000000d" 1}}`, failure: "a width or a precision must be a number below 1000"},
+		"Uniq":         {reason: "all compared with all", text: `{{len (uniq (until 100000))}}`, failure: errSteps.Error()},
+		"Without":      {reason: "and with some", text: `{{$a := until 50000}}{{len (without $a $a $a)}}{{range until 1000}}{{$_ := without $a 1 2 3}}{{end}}`, failure: errSteps.Error()},
+		"Regex":        {reason: "large regular expressions over long text", text: `{{regexMatch "(.?b?){300}$" (repeat 50000 "aaaaaaaaaa")}}`, failure: errSteps.Error()},
+		"RegexCounted": {reason: "regular expressions of a few bytes", text: `{{mustRegexMatch "((.?){100}b){10}((.?){100}c){10}((.?){100}d){10}" "a"}}`, failure: "counted repetitions"},
+		"RegexUsual":   {reason: "usual ones", text: `{{regexReplaceAll "[^a-z]+" .name "-"}} {{regexFind "[A-Z]" .name}}`, want: "-eat-ne-wo F"},
 		"Keys":         {reason: "keys that take long to make, over and over", text: `{{range until 1000}}{{$_ := bcrypt "x"}}{{end}}`, failure: errSteps.Error()},
 		"Long":         {reason: "a template that is too long", text: "{{/*" + strings.Repeat("x", maxTemplate) + "*/}}", failure: "a template may have at most 256 KiB"},
 	}

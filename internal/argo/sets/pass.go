@@ -65,6 +65,9 @@ func (s passes) Pass(ctx context.Context, name types.NamespacedName) rounds.Next
 	return rounds.Rest()
 }
 
+// generateTime bounds what is generated in a pass: passes of sets are made one after another.
+const generateTime = time.Minute
+
 // reconcile brings the Applications of a set to what it generates, and writes its status.
 func (s *Sets) reconcile(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) (time.Duration, error) {
 	set, err := appset.Read(object)
@@ -87,8 +90,10 @@ func (s *Sets) reconcile(ctx context.Context, name types.NamespacedName, state *
 	options := s.installation.Settings().AppSets
 	facts := &setFacts{sets: s, state: state}
 	var generated appset.Generated
+	within, cancel := context.WithTimeoutCause(ctx, generateTime, fmt.Errorf("its generators and templates take longer than %s", generateTime))
+	defer cancel()
 	err = s.host.Guard.Call("ApplicationSet "+name.String(), func() (err error) {
-		generated, err = appset.Generate(ctx, set, facts, appset.Options{HiddenDirectories: s.installation.Settings().Fetching.HiddenDirectories, NewGlobbing: options.NewGlobbing})
+		generated, err = appset.Generate(within, set, facts, appset.Options{HiddenDirectories: s.installation.Settings().Fetching.HiddenDirectories, NewGlobbing: options.NewGlobbing})
 		return err
 	})
 	s.follow(name, state, facts.keys, err)
@@ -99,7 +104,7 @@ func (s *Sets) reconcile(ctx context.Context, name types.NamespacedName, state *
 	var plan appset.Plan
 	if err == nil {
 		outcome.Generate = s.host.Guard.Call("ApplicationSet "+name.String(), func() (err error) {
-			plan, err = appset.MakePlan(ctx, set, generated, s.existing(set), s.planOptions(set, state, options))
+			plan, err = appset.MakePlan(within, set, generated, s.existing(set), s.planOptions(set, state, options))
 			return err
 		})
 	}
