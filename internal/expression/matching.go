@@ -12,7 +12,7 @@ import (
 )
 
 // matchLimit is how many steps one match of a regular expression may take: its instructions for each byte of the text.
-const matchLimit = 1 << 26
+const matchLimit = 1 << 24
 
 // matching is a call of matches. The library charges the length of the expression, of which a few bytes may have thousands of instructions.
 type matching struct{ interpreter.InterpretableCall }

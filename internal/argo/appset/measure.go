@@ -90,7 +90,7 @@ func measured(m *meter, name string, function any) any {
 type arguments struct{ counts, multiplies, compares, matches bool }
 
 // perStep is how many bytes or items are handled in the time of a step, and perMatch how many instructions of a regular expression.
-const perStep, perMatch = 512, 2048
+const perStep, perMatch = 512, 64
 
 // check refuses arguments that are too heavy, and tells how many steps they take.
 func (a arguments) check(args []reflect.Value) (steps int, err error) {
