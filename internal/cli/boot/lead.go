@@ -178,6 +178,12 @@ func (s *system) standing(ctx context.Context) (states []runner.State, providing
 // watch tells the engine of changes of what is served from here.
 func (s *system) watch(ctx context.Context) error {
 	s.server.OnPush(func(string) { s.nudge() })
+	s.options.charts.Watch(ctx, func(file string, matches func(url string) bool) {
+		s.say.Info("change", file)
+		if engine := s.leader.current(); engine != nil {
+			engine.Nudge(matches)
+		}
+	}, func(err error) { s.say.Problem("charts", err.Error()) })
 	if s.mirror == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/headgate-dev/headgate/internal/chartserver"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -16,6 +17,8 @@ import (
 type LocalCharts struct {
 	Given   []string
 	servers []*chartserver.Server
+	// from are the addresses that they stand for, in the order of the servers.
+	from []string
 }
 
 // Bind adds the flag.
@@ -36,14 +39,30 @@ func (l *LocalCharts) Start(ctx context.Context, rules source.Rewrites) (source.
 		if err != nil {
 			return rules, fmt.Errorf("--serve-charts: %w", err)
 		}
-		l.servers = append(l.servers, server)
-		more = append(more, strings.TrimSuffix(from, "/")+"/=oci://"+server.At+"/")
+		l.servers, l.from = append(l.servers, server), append(l.from, strings.TrimSuffix(from, "/"))
+		more = append(more, strings.TrimSuffix(from, "/")+"=oci://"+server.At)
 	}
 	rules, err := rules.With(more)
 	if err != nil {
 		return rules, fmt.Errorf("--serve-charts: %w", err)
 	}
 	return rules, nil
+}
+
+// Watch calls changed with a file of a chart that was saved, and with what tells which addresses lead to the chart's directory, until ctx
+// ends. Failed is called with why that cannot be noticed.
+func (l *LocalCharts) Watch(ctx context.Context, changed func(file string, matches func(url string) bool), failed func(error)) {
+	for i, server := range l.servers {
+		matches := func(url string) bool {
+			rest, below := strings.CutPrefix(strings.TrimPrefix(url, "oci://"), strings.TrimPrefix(l.from[i], "oci://"))
+			return below && (rest == "" || rest[0] == '/')
+		}
+		guard.Guard{}.Go("the watch of charts", func() {
+			if err := server.Watch(ctx, func(file string) { changed(file, matches) }); err != nil {
+				failed(err)
+			}
+		})
+	}
 }
 
 // Stop ends what Start started.

@@ -248,7 +248,14 @@ func (s *Keeper) NudgeURL(matches func(url string) bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, f := range s.feeds {
-		if o := f.Current(); o != nil && o.Address() != "" && matches(o.Address()) {
+		o := f.Current()
+		if chart, is := o.(HelmChart); is {
+			// It is fetched from where its repository is.
+			if from, known := s.feeds[chart.ChartSource()]; known {
+				o = from.Current()
+			}
+		}
+		if o != nil && o.Address() != "" && matches(o.Address()) {
 			f.Nudge()
 		}
 	}
