@@ -112,7 +112,7 @@ func (r *running) settle(c *comparison) {
 	}
 	c.extras = kept
 	failed := r.failedHooks() && (c.hooksRan || len(c.barred) == 0)
-	if due := failed || r.sync.Failing() == ""; due && !(r.selective() && c.hooksRan) {
+	if due := failed || r.sync.Failing() == ""; due && (!r.selective() || !c.hooksRan) {
 		// Those of a sync that failed for them are run again, and a sync of selected objects has none.
 		c.hooksDiffer, c.hooksFailed = false, failed
 	}

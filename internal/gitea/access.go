@@ -121,7 +121,7 @@ func (s *Server) token(text string) (caller, bool) {
 
 // owns tells whether a user acts for an owner: as the owner, as a member, as an administrator. A token for what is public acts for no private owner.
 func owns(user caller, owner store.Account) bool {
-	return user.known() && !(owner.Private && user.publicOnly()) && (user.ID == owner.ID || user.Admin || slices.Contains(owner.Members, user.ID))
+	return user.known() && (!owner.Private || !user.publicOnly()) && (user.ID == owner.ID || user.Admin || slices.Contains(owner.Members, user.ID))
 }
 
 // reads tells whether a user has read access to a repository.

@@ -29,7 +29,7 @@ func (m *Mirror) othersOf(ctx context.Context) (map[string]string, error) {
 	copies := m.copies(m.branch)
 	for line := range strings.Lines(out) {
 		hash, name, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if branch, is := strings.CutPrefix(name, branches); ok && !(is && besides(copies, branch)) {
+		if branch, is := strings.CutPrefix(name, branches); ok && (!is || !besides(copies, branch)) {
 			refs[name] = hash
 		}
 	}

@@ -33,8 +33,14 @@ func TestLook(t *testing.T) {
 		},
 		"branches": {
 			reason: "what there is beside the branch that is checked out",
-			git: [][]string{{"init", "-q", "-b", "work"}, {"-c", "user.email=a@example.com", "-c", "user.name=a", "commit", "-q", "--allow-empty", "-m", "x"}, {"branch", "main"}, {"tag", "v1"},
-				{"symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"}, {"checkout", "-q", "--detach"}},
+			git: [][]string{
+				{"init", "-q", "-b", "work"},
+				{"-c", "user.email=a@example.com", "-c", "user.name=a", "commit", "-q", "--allow-empty", "-m", "x"},
+				{"branch", "main"},
+				{"tag", "v1"},
+				{"symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"},
+				{"checkout", "-q", "--detach"},
+			},
 			want: gitserver.Shown{Branch: "main", References: gitserver.References{Default: "main", Local: []string{"main", "work"}, Tags: []string{"v1"}}}, files: plain,
 		},
 		"part": {

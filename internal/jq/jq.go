@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// Time bounds one expression over one object, and MaxPaths the fields that it names.
-	Time     = time.Second
+	// Time bounds one expression over one object.
+	Time = time.Second
+	// MaxPaths bounds the fields that an expression names.
 	MaxPaths = 10_000
 	// maxText bounds an expression, in bytes.
 	maxText = 16 << 10

@@ -145,7 +145,9 @@ func turns() []string {
 // sourceController is the one that serves artifacts, which is started before those that fetch them.
 const sourceController = "source-controller"
 
-func (c Controller) called(name string) bool { return c.Name == name || strings.HasPrefix(c.Name, name+"-") }
+func (c Controller) called(name string) bool {
+	return c.Name == name || strings.HasPrefix(c.Name, name+"-")
+}
 
 func byTurn(a, b Controller) int {
 	at := func(c Controller) int {

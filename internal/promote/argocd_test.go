@@ -59,6 +59,6 @@ func TestAuthorized(t *testing.T) {
 		})
 	}
 	if len(said[true]) != 1 || len(said[false]) != 1 {
-		t.Errorf("what is said differs by what exists: %q", said)
+		t.Errorf("what is said differs by what exists: %v", said)
 	}
 }

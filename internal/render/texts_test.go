@@ -21,7 +21,8 @@ func TestTexts(t *testing.T) {
 		"all":       {"without a path, all files", map[string]string{"kustomization.yaml": "resources: []", "a/x.yaml": "x"}, nil, []string{"resources: []", "x"}},
 		"missing":   {"there is nothing", map[string]string{"x.yaml": "x"}, []string{"a"}, nil},
 		"kustomization": {
-			"what it names, wherever that is", map[string]string{
+			"what it names, wherever that is",
+			map[string]string{
 				"a/kustomization.yaml": "resources: [x.yaml, ../base]\npatches:\n- path: p.yaml\n", "a/x.yaml": "x", "a/p.yaml": "p", "a/no.yaml": "no",
 				"base/kustomization.yaml": "resources:\n- y.yaml\nconfigMapGenerator:\n- files: [k=z.txt]\n", "base/y.yaml": "y", "base/z.txt": "z",
 			},

@@ -15,8 +15,8 @@ import (
 // requests and never answers is not waited for in all slots. A quarter of what a share has at most is not for one place, so
 // that one such host leaves something to its neighbours in the namespace too.
 type Slots struct {
-	mu     sync.Mutex
-	free   int
+	mu   sync.Mutex
+	free int
 	// kept are for shares that have none.
 	kept   int
 	shares map[string]*share

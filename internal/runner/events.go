@@ -34,10 +34,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		r.adopt(u, declared)
 	}
 	u.Version, u.Inventory = declared.Version, declared.Inventory
-	changed := !known || u.Generation != declared.Generation || u.Requested != declared.Requested ||
-		u.Suspended != declared.Suspended || u.Source != declared.Source || u.Target != declared.Target || u.Deleting != declared.Deleting ||
-		u.refusal != declared.Invalid || u.DeletionHold != declared.DeletionHold || !slices.Equal(u.Dependencies, declared.Dependencies)
-	if changed {
+	if !known || u.differs(declared) {
 		r.unlink(u)
 		r.retarget(u, declared.Target)
 		if u.Suspended && !declared.Suspended {
@@ -61,6 +58,13 @@ func (r *Runner) upsert(declared engine.Unit) {
 	}
 	// A dependent may read the status of the object itself.
 	r.markAll(r.dependents[declared.ID])
+}
+
+// differs reports whether a declaration asks for another thing than the one before it.
+func (u *unit) differs(declared engine.Unit) bool {
+	return u.Generation != declared.Generation || u.Requested != declared.Requested ||
+		u.Suspended != declared.Suspended || u.Source != declared.Source || u.Target != declared.Target || u.Deleting != declared.Deleting ||
+		u.refusal != declared.Invalid || u.DeletionHold != declared.DeletionHold || !slices.Equal(u.Dependencies, declared.Dependencies)
 }
 
 // resolve has dependencies on objects that declare units be dependencies on these.

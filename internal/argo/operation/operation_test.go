@@ -163,11 +163,15 @@ func TestRefused(t *testing.T) {
 			"nor what cannot be written yet", []string{"a", "b", "c", "later sync-wave=1"}, "c", "FAILED " + why, "FAILED " + why,
 		},
 		"hook": {
-			"a hook that runs is", []string{"a hook=Sync", "b", "later sync-wave=1"}, "", "waiting for completion of hook /ConfigMap/a",
+			"a hook that runs is",
+			[]string{"a hook=Sync", "b", "later sync-wave=1"},
+			"", "waiting for completion of hook /ConfigMap/a",
 			"FAILED " + why,
 		},
 		"failure": {
-			"hooks for failures run", []string{"a", "b", "later sync-wave=1", "fail hook=SyncFail"}, "", "waiting for completion of hook /ConfigMap/fail",
+			"hooks for failures run",
+			[]string{"a", "b", "later sync-wave=1", "fail hook=SyncFail"},
+			"", "waiting for completion of hook /ConfigMap/fail",
 			"FAILED " + why,
 		},
 	} {

@@ -19,7 +19,7 @@ func (o *Operation) wait(group []*Task, last bool) Step {
 	for _, t := range group {
 		switch {
 		case t.ended():
-		case refused && !(t.Hook && t.State == Running):
+		case refused && (!t.Hook || t.State != Running):
 		case t.State == Pending:
 			by.needs = append(by.needs, t)
 			step.Waits = append(step.Waits, t.Needs...)

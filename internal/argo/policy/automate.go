@@ -101,7 +101,7 @@ func unwanted(f AutoFacts) (AutoDecision, bool) {
 
 // needless stops where nothing is to be done.
 func needless(f AutoFacts) (AutoDecision, bool) {
-	if f.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync && !(f.HooksFailed && f.Sync.Status == v1alpha1.SyncStatusCodeSynced) {
+	if f.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync && (!f.HooksFailed || f.Sync.Status != v1alpha1.SyncStatusCodeSynced) {
 		return because("application status is " + string(f.Sync.Status))
 	}
 	onlyPrune := len(f.Resources) > 0

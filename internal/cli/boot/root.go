@@ -165,3 +165,8 @@ func (s *system) followRoot(ctx context.Context) {
 
 // rootIDs are the objects of the root, which no unit may touch.
 func rootIDs() map[engine.ObjectID]bool { return roots.RootIDs() }
+
+// putAccounts creates the accounts that an installation of Flux brings, which repositories name.
+func (s *system) putAccounts(ctx context.Context) error {
+	return roots.PutAccounts(ctx, s.config, s.options.serving.groups)
+}

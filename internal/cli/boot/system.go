@@ -20,7 +20,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/cloud"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/gitea"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
@@ -313,7 +312,7 @@ func (s *system) install(ctx context.Context) error {
 	installed, err := host.Install(ctx, s.config, first)
 	s.installed, s.later = installed, later
 	if err == nil && s.plane != nil {
-		err = roots.PutAccounts(ctx, s.config, s.options.serving.groups)
+		err = s.putAccounts(ctx)
 	}
 	if err != nil {
 		return err

@@ -29,12 +29,24 @@ func TestRootObjects(t *testing.T) {
 		want   []string
 		urls   []string
 	}{
-		"Applications": {"what is beside Applications is applied with them, namespaces first", map[string]string{"a.yaml": app, "n.yaml": namespace, "values.yaml": "a: 1\n"},
-			[]string{"Namespace/extra", "Application/argocd/web"}, []string{"https://git.example/r.git"}},
-		"mixed": {"units of Flux among them: one of Flux renders everything", map[string]string{"a.yaml": app, "k.yaml": unit, "n.yaml": namespace},
-			nil, []string{"https://git.example/r.git"}},
-		"a kustomization": {"one renders it, and the repository that is listed is this one", map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": app},
-			nil, []string{"https://git.example/r.git"}},
+		"Applications": {
+			"what is beside Applications is applied with them, namespaces first",
+			map[string]string{"a.yaml": app, "n.yaml": namespace, "values.yaml": "a: 1\n"},
+			[]string{"Namespace/extra", "Application/argocd/web"},
+			[]string{"https://git.example/r.git"},
+		},
+		"mixed": {
+			"units of Flux among them: one of Flux renders everything",
+			map[string]string{"a.yaml": app, "k.yaml": unit, "n.yaml": namespace},
+			nil,
+			[]string{"https://git.example/r.git"},
+		},
+		"a kustomization": {
+			"one renders it, and the repository that is listed is this one",
+			map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": app},
+			nil,
+			[]string{"https://git.example/r.git"},
+		},
 		"units": {"a directory of units alone", map[string]string{"k.yaml": unit}, nil, nil},
 	} {
 		dir := t.TempDir()

@@ -39,8 +39,10 @@ const accepts = 1 << 16
 
 func tables() []table {
 	return []table{
-		{"tcp", "tcp", 9, port(listening)}, {"tcp6", "tcp", 9, port(listening)},
-		{"udp", "udp", 9, port(unconnected)}, {"udp6", "udp", 9, port(unconnected)},
+		{"tcp", "tcp", 9, port(listening)},
+		{"tcp6", "tcp", 9, port(listening)},
+		{"udp", "udp", 9, port(unconnected)},
+		{"udp6", "udp", 9, port(unconnected)},
 		{"unix", "unix", 6, name},
 	}
 }

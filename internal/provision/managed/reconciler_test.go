@@ -108,7 +108,7 @@ func reconciling(t *testing.T, provider toys, answer *unstructured.Unstructured)
 	}
 	host := &dialect.Host{
 		Tenants: &dialect.Tenants{},
-		Config: config, Home: &cluster.Cluster{Dynamic: client}, Serve: dialect.Catalogue{groups{all: provider.Groups()}}.All(),
+		Config:  config, Home: &cluster.Cluster{Dynamic: client}, Serve: dialect.Catalogue{groups{all: provider.Groups()}}.All(),
 		Metrics: meter.New(t.Context(), nil), Log: logr.Discard(),
 	}
 	r, err := New(t.Context(), host, Options{}, provider)

@@ -9,6 +9,18 @@ import (
 // failedFast is the message of what a failure beside it ended.
 const failedFast = "template has failed or errored children and failFast enabled"
 
+// failFast ends a group of steps of which one has failed while others have not ended, if its template says so, once none of them executes anything.
+func (p *planner) failFast(c call, node, current *v1alpha1.NodeStatus) {
+	if c.template.FailFast == nil || !*c.template.FailFast {
+		return
+	}
+	p.endRetries(node)
+	if !p.executing(current) {
+		p.endWaiting(current)
+		p.mark(current, v1alpha1.NodeFailed, failedFast)
+	}
+}
+
 // endRetries ends the children of a node that wait for another attempt, which a failure beside them keeps from beginning.
 func (p *planner) endRetries(node *v1alpha1.NodeStatus) {
 	for _, id := range p.sorted() {

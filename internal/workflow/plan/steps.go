@@ -105,14 +105,9 @@ func (p *planner) stepGroup(c call, node, current *v1alpha1.NodeStatus, group v1
 			}
 		}
 	}
-	fast := c.template.FailFast != nil && *c.template.FailFast && failed != ""
-	if fast && !done {
-		p.endRetries(node)
-	}
 	switch {
-	case !done && fast && !p.executing(current):
-		p.endWaiting(current)
-		p.mark(current, v1alpha1.NodeFailed, failedFast)
+	case !done && failed != "":
+		p.failFast(c, node, current)
 	case !done:
 	case failed != "":
 		p.mark(current, v1alpha1.NodeFailed, fmt.Sprintf("child '%s' failed", failed))

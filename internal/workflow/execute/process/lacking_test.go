@@ -26,15 +26,21 @@ func TestLacking(t *testing.T) {
 		"Mounts":    {"root needs those of mounts", fstest.MapFS{mounts: file("0\n")}, true, []string{"user.max_mnt_namespaces is 0: sysctl -w user.max_mnt_namespaces=15000"}},
 		"Debian":    {"a setting of Debian", fstest.MapFS{debian: file("0\n")}, false, []string{"kernel.unprivileged_userns_clone is 0: sysctl -w kernel.unprivileged_userns_clone=1"}},
 		"Ubuntu": {
-			"a rule of AppArmor", fstest.MapFS{ubuntu: file("1\n")}, false,
+			"a rule of AppArmor",
+			fstest.MapFS{ubuntu: file("1\n")},
+			false,
 			[]string{`kernel.apparmor_restrict_unprivileged_userns is 1: a profile of AppArmor with "userns," for this binary, or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`},
 		},
 		"Docker": {
-			"a container", fstest.MapFS{".dockerenv": file(""), "proc/self/status": file("Name:\tx\nSeccomp:\t0\n")}, true,
+			"a container",
+			fstest.MapFS{".dockerenv": file(""), "proc/self/status": file("Name:\tx\nSeccomp:\t0\n")},
+			true,
 			[]string{"this is a container whose runtime rules out namespaces: run headgate outside it, or start it with --privileged (docker, podman)"},
 		},
 		"Filtered": {
-			"a container without a mark", fstest.MapFS{"proc/self/status": file("Name:\tx\nSeccomp:\t2\n")}, true,
+			"a container without a mark",
+			fstest.MapFS{"proc/self/status": file("Name:\tx\nSeccomp:\t2\n")},
+			true,
 			[]string{"this is a container whose runtime rules out namespaces: run headgate outside it, or start it with --privileged (docker, podman)"},
 		},
 	} {
