@@ -25,7 +25,7 @@ const (
 
 // declared is what files declare of these groups.
 type declared struct {
-	// secrets and promotions are set if there is something of them.
+	// secrets is set if there is anything that values come from, a store or a generator; promotions if there is anything of them.
 	secrets, promotions bool
 	// reaches is what of them reaches out of the process, by group.
 	reaches map[string][]string
@@ -68,7 +68,6 @@ func declaredIn(dirs ...string) *declared {
 	documentsIn(dirs, []string{secretsGroup + "/", kargoGroup + "/"}, func(o *unstructured.Unstructured) {
 		switch o.GroupVersionKind().Group {
 		case secretsGroup, generatorsGroup:
-			d.secrets = true
 			d.secret(o)
 		case kargoGroup:
 			d.promotions = true
@@ -97,15 +96,18 @@ func (d *declared) secret(o *unstructured.Unstructured) {
 	name := o.GetKind() + " " + o.GetName()
 	switch kind := o.GetKind(); {
 	case kind == "SecretStore" || kind == "ClusterSecretStore":
-		d.stores[name] = true
+		d.stores[name], d.secrets = true, true
 		provider, _, _ := unstructured.NestedMap(o.Object, "spec", "provider")
 		if _, fake := provider["fake"]; !fake || len(provider) != 1 {
 			d.reach(secretsGroup, name)
 		}
 	case kind == "ExternalSecret" || kind == "ClusterExternalSecret" || kind == "PushSecret":
 		d.reads(o.Object["spec"])
-	case o.GroupVersionKind().Group == generatorsGroup && !slices.Contains(localGenerators, kind):
-		d.reach(secretsGroup, name)
+	case o.GroupVersionKind().Group == generatorsGroup:
+		d.secrets = true
+		if !slices.Contains(localGenerators, kind) {
+			d.reach(secretsGroup, name)
+		}
 	}
 }
 

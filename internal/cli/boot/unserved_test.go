@@ -37,6 +37,7 @@ func TestServeHarmless(t *testing.T) {
 		"nothing":    {"nothing of them is declared", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", false, false},
 		"fake":       {"a store of the repository's own files", fakeStore + external, true, false},
 		"generators": {"values of chance", password, true, false},
+		"valueless":  {"an object without a store or a generator gets no values", "apiVersion: external-secrets.io/v1\nkind: ClusterExternalSecret\nmetadata: {name: c}\nspec: {x: 1}\n", false, false},
 		"vault":      {"one store of several is elsewhere", fakeStore + external + vault, false, false},
 		"unknown":    {"a store that is declared elsewhere may be anything", external, false, false},
 		"token":      {"a generator asks a cloud", ecr, false, false},
@@ -74,10 +75,16 @@ func TestUnserved(t *testing.T) {
 		lacking         bool
 	}{
 		"nothing": {"what is served needs no words", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", nil, false},
-		"kargo": {"one line for all kinds of a group", warehouse + stage + warehouse,
-			[]string{"kargo.akuity.io (Stage, Warehouse) is not served: add --promotions"}, true},
-		"chart": {"the definitions come with a chart", external + chart,
-			[]string{"external-secrets.io (ExternalSecret) is not served: its controller, which a chart installs, does not run here; add --secrets stores, or --secrets FILE with values of your own"}, false},
+		"kargo": {
+			"one line for all kinds of a group", warehouse + stage + warehouse,
+			[]string{"kargo.akuity.io (Stage, Warehouse) is not served: add --promotions"},
+			true,
+		},
+		"chart": {
+			"the definitions come with a chart", external + chart,
+			[]string{"external-secrets.io (ExternalSecret) is not served: its controller, which a chart installs, does not run here; add --secrets stores, or --secrets FILE with values of your own"},
+			false,
+		},
 		"others": {"what is served in another way by a flag", workflow + droplet, []string{
 			"droplet.digitalocean.crossplane.io reach a real account, with its credentials: --cloud simulated has one that costs nothing",
 			"argoproj.io (Workflow): steps that are containers or scripts do not run: add --allow-local-exec",
