@@ -66,7 +66,7 @@ func TestCheckGenerator(t *testing.T) {
 		},
 		"copy": {
 			"operations are read before there are sources", func(s *swapi.ArtifactGeneratorSpec) { s.OutputArtifacts[0].Copy[0].Exclude = []string{"["} },
-			`ValidationFailed: spec.artifacts[0].copy[0].exclude[0]: pattern "[" is invalid`,
+			`ValidationFailed: spec.artifacts[0].copy[0].exclude[0]: pattern "[" is invalid: it is malformed`,
 		},
 		"pattern in nothing": {
 			"a pattern names a source", func(s *swapi.ArtifactGeneratorSpec) { s.PathPattern = "@other/{app}" },
