@@ -311,7 +311,11 @@ func TestFetchByTLSAndProxy(t *testing.T) {
 	}
 
 	p := before(t, s.server)
-	between := httptest.NewServer(p)
+	// The server answers to no name but its own, as behind a proxy that knows it by that.
+	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		q.Host = "localhost"
+		p.ServeHTTP(w, q)
+	}))
 	defer between.Close()
 	o = s.options(source.GitRef{Branch: "main"})
 	o.URL, o.Proxy = "http://git.example.invalid/git/app.git", between.URL
