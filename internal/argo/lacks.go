@@ -118,14 +118,24 @@ func (e *Engine) lackingChild(id engine.ObjectID, generations int) []lack {
 // broughtAgain is how soon it is evaluated again whether others bring what a child lacks: no event says that they do not.
 const broughtAgain = 5 * time.Second
 
+// lackTime is how long children lack something before an operation continues without them: a simulation brings what nothing else does once all rests.
+const lackTime = 15 * time.Second
+
 // leave has an operation continue where all that it waits for are children that lack what nothing brings which has been applied: only what it
 // does next can. It reports whether the operation continues, and when to evaluate that again.
 func (d *driver) leave(ctx context.Context, a *app, w runner.Work, tasks []*operation.Task) (left bool, again time.Time) {
 	lacks := make([][]lack, len(tasks))
 	for i, t := range tasks {
 		if lacks[i] = d.lackingChild(t.ID, maxGenerations); len(lacks[i]) == 0 {
+			a.job.op.lackingSince = time.Time{}
 			return false, time.Time{}
 		}
+	}
+	if a.job.op.lackingSince.IsZero() {
+		a.job.op.lackingSince = time.Now()
+	}
+	if until := a.job.op.lackingSince.Add(lackTime); time.Now().Before(until) {
+		return false, until
 	}
 	for _, l := range slices.Concat(lacks...) {
 		brings, err := w.Peers.Brings(ctx, l.cluster, l.need)

@@ -18,10 +18,12 @@ import (
 
 // running is an operation in progress.
 type running struct {
-	sync    *operation.Operation
-	request v1alpha1.Operation
-	state   v1alpha1.OperationState
-	options policy.Options
+	// lackingSince is when all that the operation waits for began to lack what nothing brings; zero if it does not.
+	lackingSince time.Time
+	sync         *operation.Operation
+	request      v1alpha1.Operation
+	state        v1alpha1.OperationState
+	options      policy.Options
 	// beside are what came of objects without a task: those that are not pruned, and what was done before a process took over.
 	beside []v1alpha1.ResourceResult
 	// terminated is set when it was ended from outside: it is not tried again.
