@@ -112,6 +112,9 @@ func (c *Client) Do(ctx context.Context, job Job, input []byte, answers Answerer
 	if len(input) > maxInput {
 		return nil, fmt.Errorf("there are %d bytes to render, more than %s", len(input), size(maxInput))
 	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if c == nil {
 		return here(ctx, work, DefaultTime)
 	}

@@ -362,26 +362,28 @@ func top(dir string) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// repositories are the URLs of the repositories that root objects read and of which there is every path that they read in a directory. The
-// directory itself is the path of an Application that is alone.
+// repositories are the URLs of the repositories that root objects read and that a directory is: it has more of the paths that they read there
+// than it lacks, since one path may be misspelled. The directory itself is the path of an Application that is alone.
 func repositories(objects []*unstructured.Unstructured, dir string) []string {
 	var urls []string
-	elsewhere := map[string]bool{}
+	has := map[string]int{}
 	objects = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return !isRoot([]*unstructured.Unstructured{o}) })
 	for _, o := range objects {
 		for _, s := range (Declaration{Object: o}).sources() {
 			switch {
 			case s.RepoURL == "":
+				continue
 			case !isDir(filepath.Join(dir, filepath.FromSlash(s.Path))):
-				elsewhere[s.RepoURL] = true
+				has[s.RepoURL]--
 			case path.Join(".", s.Path) != "." || len(objects) == 1:
-				if !slices.Contains(urls, s.RepoURL) {
-					urls = append(urls, s.RepoURL)
-				}
+				has[s.RepoURL]++
+			}
+			if !slices.Contains(urls, s.RepoURL) {
+				urls = append(urls, s.RepoURL)
 			}
 		}
 	}
-	if urls = slices.DeleteFunc(urls, func(url string) bool { return elsewhere[url] }); len(urls) == 0 {
+	if urls = slices.DeleteFunc(urls, func(url string) bool { return has[url] <= 0 }); len(urls) == 0 {
 		return nil
 	}
 	return urls

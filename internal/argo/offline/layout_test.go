@@ -190,9 +190,10 @@ func TestTop(t *testing.T) {
 	}
 	for text, want := range map[string][]string{
 		appAt("a", "."): {"https://example.com/r.git"},
-		appAt("a", ".") + "---\n" + appAt("b", "."):             nil,
-		appAt("a", "plain") + "---\n" + appAt("b", "plain/sub"): {"https://example.com/r.git"},
-		appAt("a", "plain") + "---\n" + appAt("b", "other"):     nil,
+		appAt("a", ".") + "---\n" + appAt("b", "."):                                                  nil,
+		appAt("a", "plain") + "---\n" + appAt("b", "plain/sub"):                                      {"https://example.com/r.git"},
+		appAt("a", "plain") + "---\n" + appAt("b", "other"):                                          nil,
+		appAt("a", "plain") + "---\n" + appAt("b", "plain/sub") + "---\n" + appAt("c", "misspelled"): {"https://example.com/r.git"},
 	} {
 		if diff := cmp.Diff(want, repositories(Documents([]byte(text)), dir)); diff != "" {
 			t.Errorf("the repositories of\n%s (-want +got):\n%s", text, diff)
