@@ -95,7 +95,7 @@ func NewGroup(scope Scope, id string) *Group {
 // Node is the group's place.
 func (g *Group) Node() *Node { return g.node }
 
-// clusterScoped tells whether the settings or a definition in the App say that a kind has no namespace.
+// clusterScoped reports whether the settings or a definition in the App say that a kind has no namespace.
 func (a *App) clusterScoped(group, kind string) bool {
 	id := strings.TrimSuffix(kind+"."+group, ".")
 	return a.cluster[id] || slices.Contains(a.settings.ClusterScoped, id)

@@ -239,7 +239,7 @@ func addField(m map[string]any, name, options string, value reflect.Value, depth
 	return nil
 }
 
-// emptyCollection tells whether a value is a list or a mapping without elements.
+// emptyCollection reports whether a value is a list or a mapping without elements.
 func emptyCollection(v reflect.Value) bool {
 	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
 }

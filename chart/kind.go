@@ -85,7 +85,7 @@ var clusterKinds = map[string][]string{
 	"kyverno.io":                     {"ClusterPolicy"},
 }
 
-// kindOf is the apiVersion, the kind and the scope that a Go type has by itself; ok says that it has them.
+// kindOf is the apiVersion, the kind and the scope that a Go type has on its own; ok says that it has them.
 func kindOf(value any) (apiVersion, kind string, namespaced, ok bool) {
 	if kinded, is := value.(Kinded); is {
 		apiVersion, kind, namespaced = kinded.KubernetesKind()
@@ -110,7 +110,7 @@ func kindOf(value any) (apiVersion, kind string, namespaced, ok bool) {
 	return apiVersion, t.Name(), !clusterScoped(group, t.Name()), true
 }
 
-// clusterScoped tells whether a well-known kind has no namespace.
+// clusterScoped reports whether a well-known kind has no namespace.
 func clusterScoped(group, kind string) bool { return slices.Contains(clusterKinds[group], kind) }
 
 // groupOf is the group of an apiVersion.

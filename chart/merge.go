@@ -52,7 +52,7 @@ func (p Merge) apply(m *Manifest) error {
 	return nil
 }
 
-// builtIn tells whether the kinds of a group are those of Kubernetes.
+// builtIn reports whether the kinds of a group are those of Kubernetes.
 func builtIn(group string) bool {
 	for path, one := range groups {
 		if one == group && strings.HasPrefix(path, "k8s.io/api/") {

@@ -31,7 +31,7 @@ func (n *Node) generate(kind string) string {
 	return plainName(components, limit)
 }
 
-// DNSLabel is a name of at most limit characters that is made of the path, as those of objects are: for what is no object, such as a
+// DNSLabel is a name of at most limit characters that is made of the path, as those of objects are: for what is not an object, such as a
 // release of Helm.
 func (n *Node) DNSLabel(limit int) string {
 	components := n.Components()

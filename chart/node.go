@@ -85,7 +85,7 @@ func (n *Node) Chart() *Chart {
 	return nil
 }
 
-// holds tells whether another place is below this one.
+// holds reports whether another place is below this one.
 func (n *Node) holds(other *Node) bool {
 	for place := other.parent; place != nil; place = place.parent {
 		if place == n {

@@ -149,10 +149,10 @@ func stringField(v reflect.Value, name string) string {
 	return ""
 }
 
-// Namespaced tells whether objects of the kind have a namespace; kinds that nothing is known of do.
+// Namespaced reports whether objects of the kind have a namespace; kinds that nothing is known of do.
 func (o *Object) Namespaced() bool { return o.namespaced() }
 
-// namespaced tells whether objects of the kind have a namespace; kinds that nothing is known of do.
+// namespaced reports whether objects of the kind have a namespace; kinds that nothing is known of do.
 func (o *Object) namespaced() bool {
 	apiVersion, kind := o.typeMeta()
 	if kinded, ok := o.value.(Kinded); ok {
@@ -208,7 +208,7 @@ type Patch interface {
 // Resolver replaces a value of an object while it is synthesized: names with a prefix, secrets that are injected, waves by kind.
 // The first that answers wins; the others are asked about its answer.
 type Resolver interface {
-	// Resolve is asked for every value of an object that was converted (see Manifest), from the outside in: path is empty for the
+	// Resolve is called with every value of an object that was converted (see Manifest), from the outside in: path is empty for the
 	// object itself, and has the index of an element of a list. ok says that the value is replaced by the answer, which may be of
 	// any type that an object may be of.
 	Resolve(o *Object, path []string, value any) (replaced any, ok bool, err error)

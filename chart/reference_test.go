@@ -105,7 +105,7 @@ func TestJSONPatchAsReference(t *testing.T) {
 	}
 }
 
-// lenient tells whether the reference accepts what RFC 6902 does not: "-" but for add, and moves of a place into itself.
+// lenient reports whether the reference accepts what RFC 6902 does not: "-" but for add, and moves of a place into itself.
 func lenient(patch chart.JSONPatch) bool {
 	for _, one := range patch {
 		if one.Path == "/spec/list/-" && one.Op != "add" && one.Op != "move" && one.Op != "copy" || one.From == "/spec/list/-" {

@@ -24,8 +24,8 @@ func resolve(resolvers []Resolver, o *Object, object map[string]any) (map[string
 	return resolved, nil
 }
 
-// resolveValue asks the resolvers for a value. One that answered is not asked for its own answer again, or a resolver of prefixes
-// would never end; it is asked for what is in it.
+// resolveValue asks the resolvers for a value. One that answered is not given its own answer again, or a resolver of prefixes
+// would never end; it is given what is in it.
 func resolveValue(resolvers []Resolver, o *Object, path []string, value any) (any, error) {
 	if len(path) > maxDepth {
 		return nil, fmt.Errorf("%s: values nest too deep; does a resolver answer with what it was given?", strings.Join(path[:4], "."))

@@ -267,7 +267,7 @@ func (s *synthesis) strays() {
 	}
 }
 
-// dependent tells whether charts of the App depend on one another.
+// dependent reports whether charts of the App depend on one another.
 func (s *synthesis) dependent() bool {
 	for _, n := range s.app.node.all(nil) {
 		c := n.Chart()

@@ -27,7 +27,7 @@ func validate(c *chartv2.Chart, values map[string]any) error {
 	return errors.Join(errs...)
 }
 
-// place is where a schema is said to be: what it refers to is relative to it, and fetched by nobody.
+// place is where a schema is said to be: what it refers to is relative to it, and fetched by no one.
 const place = "headgate:///values.schema.json"
 
 func validateOne(schema []byte, values map[string]any) error {

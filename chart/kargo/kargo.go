@@ -52,7 +52,7 @@ func Project(scope chart.Scope, id string, meta Meta) typed.Object[*v1alpha1.Pro
 	return typed.Add(scope, id, &v1alpha1.Project{TypeMeta: of(v1alpha1.ProjectKind), ObjectMeta: meta.object()})
 }
 
-// ProjectConfig puts the configuration of a project below scope: which stages promote automatically, and who may notify it.
+// ProjectConfig puts the configuration of a project below scope: which stages promote automatically, and which senders may notify it.
 func ProjectConfig(scope chart.Scope, id string, meta Meta, spec v1alpha1.ProjectConfigSpec) typed.Object[*v1alpha1.ProjectConfig] {
 	return typed.Add(scope, id, &v1alpha1.ProjectConfig{TypeMeta: of(v1alpha1.ProjectConfigKind), ObjectMeta: meta.object(), Spec: spec})
 }

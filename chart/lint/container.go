@@ -12,7 +12,7 @@ type container struct {
 	init   bool
 }
 
-// runs tells whether it is to run for as long as its pod does.
+// runs reports whether it is to run for as long as its pod does.
 func (c container) runs() bool { return !c.pods.ends && !c.init }
 
 func (r *run) container(c container) {

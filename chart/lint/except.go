@@ -44,7 +44,7 @@ func (r *run) within(container string) func() {
 	return func() { r.ignored = before }
 }
 
-// matches tells whether an object is one that the exception is for.
+// matches reports whether an object is one that the exception is for.
 func (x Exception) matches(o object) bool {
 	if !like(x.Kind, o.kind()) || !like(x.Namespace, o.namespace()) || !like(x.Name, o.name()) {
 		return false
@@ -58,7 +58,7 @@ func (x Exception) matches(o object) bool {
 	return true
 }
 
-// like tells whether a text matches a pattern; the empty one matches all, and one that is malformed only itself.
+// like reports whether a text matches a pattern; the empty one matches all, and one that is malformed only itself.
 func like(pattern, text string) bool {
 	matched, err := path.Match(pattern, text)
 	return pattern == "" || pattern == text || err == nil && matched

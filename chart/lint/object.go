@@ -73,7 +73,7 @@ func join(parts ...string) string {
 	return out.String()
 }
 
-// open tells whether a text holds a variable or a template, so that nothing is known of it.
+// open reports whether a text holds a variable or a template, so that nothing is known of it.
 func open(text string) bool {
 	return strings.Contains(text, "${") || strings.Contains(text, "{{") || strings.Contains(text, "$(")
 }

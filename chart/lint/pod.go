@@ -10,7 +10,7 @@ type pods struct {
 	// at is its place, and fields are its metadata and spec.
 	at     string
 	fields map[string]any
-	// ends tells that the pods end, so that nobody probes them.
+	// ends reports whether the pods end, so that no one probes them.
 	ends bool
 }
 

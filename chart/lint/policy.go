@@ -31,7 +31,7 @@ type Workload struct {
 	Group, Kind string
 	// Template is the field of the pod template, "spec.template" if it is empty.
 	Template string
-	// Ends tells that its pods end, as those of a Job: they need no probes.
+	// Ends reports whether its pods end, as those of a Job: they need no probes.
 	Ends bool
 }
 

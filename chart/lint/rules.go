@@ -77,7 +77,7 @@ func (p Policy) settle() settings {
 	for _, name := range s.named(p.Disable) {
 		delete(s.severity, name)
 	}
-	// A group gives way to a rule that is named itself.
+	// A group yields to a rule that is named itself.
 	for _, one := range slices.SortedFunc(maps.Keys(p.Severities), func(a, b string) int { return len(s.known[short(b)]) - len(s.known[short(a)]) }) {
 		for _, name := range s.named([]string{one}) {
 			if _, on := s.severity[name]; on {

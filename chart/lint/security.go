@@ -40,7 +40,7 @@ func (r *run) security(c container) {
 	}
 }
 
-// nonRoot tells whether the nearest of the contexts that says something says that processes are not of root.
+// nonRoot reports whether the nearest of the contexts that says something says that processes are not of root.
 func nonRoot(contexts ...map[string]any) bool {
 	var required, user any
 	for _, context := range contexts {

@@ -48,7 +48,7 @@ func (r *run) ingress() {
 	}
 }
 
-// isHost tells whether a text is the name of a host, or of all below one.
+// isHost reports whether a text is the name of a host, or of all below one.
 func isHost(host string) bool {
 	if net.ParseIP(host) != nil || len(host) > 253 {
 		return false

@@ -1,4 +1,4 @@
-// Package rbac has roles, bindings and service accounts for charts. It grants what it is told to and nothing else: no wildcard is a
+// Package rbac has roles, bindings and service accounts for charts. It grants what it is asked to and nothing else: no wildcard is a
 // default, and a binding names its role and its subjects.
 package rbac
 

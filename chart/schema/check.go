@@ -53,7 +53,7 @@ type Check struct {
 	Definitions []map[string]any
 	// Missing says what an object gives whose kind has no schema.
 	Missing Missing
-	// Sources tells that the objects are files of a repository that are yet to be rendered: texts with ${VARIABLES} and those that SOPS
+	// Sources reports whether the objects are files of a repository that are yet to be rendered: texts with ${VARIABLES} and those that SOPS
 	// encrypted are not validated.
 	Sources bool
 	// Expressions evaluates the rules of definitions; without it they are not evaluated.

@@ -103,7 +103,7 @@ func (w *walk) customObject(c *customKind, object map[string]any) {
 	w.own = false
 }
 
-// customGroup tells whether a group is one whose kinds are defined.
+// customGroup reports whether a group is one whose kinds are defined.
 func (w *walk) customGroup(group string) bool {
 	for _, c := range w.custom {
 		if own, _ := splitVersion(c.apiVersion); own == group {

@@ -15,7 +15,7 @@ type Rule struct {
 	Rule              string `json:"rule"`
 	Message           string `json:"message"`
 	MessageExpression string `json:"messageExpression"`
-	// OptionalOldSelf tells that the rule counts for objects that are created, though it reads the previous value.
+	// OptionalOldSelf reports whether the rule counts for objects that are created, though it reads the previous value.
 	OptionalOldSelf bool `json:"optionalOldSelf"`
 }
 

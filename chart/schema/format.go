@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// validFormat tells whether a text has a format, and names the format. A format that is not listed is not validated, as
+// validFormat reports whether a text has a format, and names the format. A format that is not listed is not validated, as
 // the API server does it.
 func validFormat(format, text string) (name string, ok bool) {
 	switch format {
@@ -90,7 +90,7 @@ func isUUID(text string) bool {
 	return len(digits) == 32 && strings.Trim(strings.ToLower(digits), "0123456789abcdef") == ""
 }
 
-// isQuantity tells whether a text is an amount of a resource: a number with a suffix of powers of ten or two, or an exponent.
+// isQuantity reports whether a text is an amount of a resource: a number with a suffix of powers of ten or two, or an exponent.
 func isQuantity(text string) bool {
 	rest := strings.TrimLeft(text, "+-")
 	if len(text)-len(rest) > 1 {

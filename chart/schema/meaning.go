@@ -76,7 +76,7 @@ func qualified(name string) string {
 	return ""
 }
 
-// isLabelText tells whether a text is the value of a label that is not empty.
+// isLabelText reports whether a text is the value of a label that is not empty.
 func isLabelText(text string) bool {
 	return len(text) > 0 && len(text) <= 63 && lettersAndDigits(text[0], true) && lettersAndDigits(text[len(text)-1], true) &&
 		!strings.ContainsFunc(text, func(r rune) bool {

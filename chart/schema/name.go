@@ -35,7 +35,7 @@ func (w *walk) identify(object map[string]any, namespaced bool, apiVersion, kind
 	}
 }
 
-// nameless tells whether a kind is a question to the API server, which has no name.
+// nameless reports whether a kind is a question to the API server, which has no name.
 func (w *walk) nameless(kindName, apiVersion string) bool {
 	group, _ := splitVersion(apiVersion)
 	return group == "authentication.k8s.io" || group == "authorization.k8s.io" || kindName == "Binding" && apiVersion == "v1"
@@ -126,10 +126,10 @@ func mustBe(name, first, group string) string {
 	return ""
 }
 
-// isLabel tells whether a text is a name without dots, as RFC 1123 has it.
+// isLabel reports whether a text is a name without dots, as RFC 1123 has it.
 func isLabel(text string) bool { return len(text) <= 63 && isPart(text) }
 
-// isSubdomain tells whether a text is names with dots between them.
+// isSubdomain reports whether a text is names with dots between them.
 func isSubdomain(text string) bool {
 	for part := range strings.SplitSeq(text, ".") {
 		if !isPart(part) {
@@ -144,7 +144,7 @@ func isPart(text string) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return r != '-' && (r > 'z' || !lettersAndDigits(byte(r), false)) })
 }
 
-// lettersAndDigits tells whether a byte is one, in lower case or in any.
+// lettersAndDigits reports whether a byte is one, in lower case or in any.
 func lettersAndDigits(b byte, anyCase bool) bool {
 	return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || anyCase && b >= 'A' && b <= 'Z'
 }

@@ -74,7 +74,7 @@ type pattern struct {
 // UnmarshalJSON reads the expression.
 func (p *pattern) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &p.text) }
 
-// matches tells whether a value does; every value matches a pattern that is not one, which the API server refuses in the definition.
+// matches reports whether a value does; every value matches a pattern that is not one, which the API server refuses in the definition.
 func (p *pattern) matches(value string) bool {
 	p.once.Do(func() { p.regular, _ = regexp.Compile(p.text) })
 	return p.regular == nil || p.regular.MatchString(value)

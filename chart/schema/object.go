@@ -32,7 +32,7 @@ func (w *walk) object(n *node, fields map[string]any) {
 	w.meaning(n, fields)
 }
 
-// member validates one field of a map. whole tells that the map is an object of its own, so that it has an apiVersion, a kind and metadata.
+// member validates one field of a map. whole reports that the map is an object of its own, so that it has an apiVersion, a kind and metadata.
 func (w *walk) member(n *node, key string, v any, whole bool) {
 	property := n.Properties[key]
 	switch {
@@ -55,7 +55,7 @@ func (w *walk) member(n *node, key string, v any, whole bool) {
 	}
 }
 
-// allowsMore tells whether a map has fields that its schema does not name.
+// allowsMore reports whether a map has fields that its schema does not name.
 func (w *walk) allowsMore(n *node, key string) bool {
 	return w.check.Sources && len(w.steps) == 1 && key == "sops" ||
 		n.Additional != nil && n.Additional.allowed || n.PreserveUnknown || w.partial || n.Type == "" && n.Properties == nil

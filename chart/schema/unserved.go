@@ -144,7 +144,7 @@ func (w *walk) withoutSchema(apiVersion, kindName string) {
 	}
 }
 
-// builtin tells whether a group is Kubernetes' own, of any release.
+// builtin reports whether a group is Kubernetes' own, of any release.
 func (w *walk) builtin(group string) bool {
 	for _, r := range w.all.each {
 		for _, k := range r.kinds {

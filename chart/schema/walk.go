@@ -21,13 +21,13 @@ type walk struct {
 	before int
 	// steps lead to the value that is being validated.
 	steps []step
-	// own tells that the schemas are those of a definition: their null is a value, and their metadata is not described.
+	// own reports whether the schemas are those of a definition: their null is a value, and their metadata is not described.
 	own bool
 	// secret keeps values out of messages.
 	secret bool
-	// status tells that the value is below the status, which no one declares: only its types and fields count.
+	// status reports whether the value is below the status, which no one declares: only its types and fields count.
 	status bool
-	// partial tells that the schema is a condition on a value whose fields another schema describes.
+	// partial reports whether the schema is a condition on a value whose fields another schema describes.
 	partial bool
 }
 
@@ -65,7 +65,7 @@ func (w *walk) field() string {
 	return out.String()
 }
 
-// plain tells whether a key needs no quotes in a path.
+// plain reports whether a key needs no quotes in a path.
 func plain(key string) bool {
 	return key != "" && !strings.ContainsFunc(key, func(r rune) bool {
 		return r != '-' && r != '_' && r != '$' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -100,7 +100,7 @@ func (w *walk) resolve(n *node) *node {
 	return n
 }
 
-// unrendered tells whether a text is one that a renderer replaces.
+// unrendered reports whether a text is one that a renderer replaces.
 func (w *walk) unrendered(text string) bool {
 	return w.check.Sources && (strings.Contains(text, "${") || strings.HasPrefix(text, "ENC["))
 }

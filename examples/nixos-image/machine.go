@@ -12,7 +12,7 @@ import (
 // region is where the machine runs, and where its image is needed.
 const region = "nyc3"
 
-// describeMachine is the machine, and the key of the person who may log in.
+// describeMachine is the machine, and the key of the person who can log in.
 func describeMachine(c *chart.Chart, image imageSecret) {
 	ada := chart.Add(c, "key", &ssh.Key{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "ssh.digitalocean.m.crossplane.io/v1alpha1", Kind: "Key"},

@@ -34,7 +34,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestMistakes shows what a person is told.
+// TestMistakes shows what a person reads.
 func TestMistakes(t *testing.T) {
 	charts := factory.NewRegistry()
 	factory.Register(charts, "server", Server)

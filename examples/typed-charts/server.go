@@ -35,7 +35,7 @@ func (p ServerProps) Validate() error {
 	return nil
 }
 
-// hardened is what every pod of ours keeps to. Nothing of it is there without being named.
+// hardened is what every pod of our own keeps to. Nothing of it is there without being named.
 func hardened() []workload.Policy {
 	return []workload.Policy{
 		workload.Restricted{ReadOnlyRoot: true},

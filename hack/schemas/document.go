@@ -135,7 +135,7 @@ func slimAll(properties object, known *facts) object {
 	return out
 }
 
-// openMap tells whether a schema within a definition is an object of any fields; a definition without fields is one that has none.
+// openMap reports whether a schema within a definition is an object of any fields; a definition without fields is one that has none.
 func openMap(name string, schema object) bool {
 	return name == "" && schema["type"] == "object" && schema["properties"] == nil && schema["additionalProperties"] == nil
 }

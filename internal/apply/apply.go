@@ -197,7 +197,7 @@ func (a *Applier) prepare(ctx context.Context, stage []Order) {
 	})
 }
 
-// misplaced reports that an object has a namespace and its kind has none: it was declared before the scope was known.
+// misplaced reports whether an object has a namespace and its kind has none: it was declared before the scope was known.
 // Under that name it has no owner yet, and so it is not written.
 func misplaced(r cluster.Resource, u *unstructured.Unstructured) bool {
 	return !r.Namespaced && u.GetNamespace() != ""
@@ -236,7 +236,7 @@ func liveOf(rec cluster.Record) engine.Live {
 	}
 }
 
-// Orphans tells whether a declaration leaves its object to others: it is neither applied nor deleted for it.
+// Orphans reports whether a declaration leaves its object to others: it is neither applied nor deleted for it.
 func (a *Applier) Orphans(u *unstructured.Unstructured) bool { return a.marks(u).HandsOff }
 
 // marks are those of an object, declared or live.

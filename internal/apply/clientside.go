@@ -73,7 +73,7 @@ func annotated(desired *unstructured.Unstructured) (*unstructured.Unstructured, 
 	return withAnnotation(bare, lastApplied, string(data)+"\n"), nil
 }
 
-// fits tells whether the server takes all the annotations that the object will have.
+// fits reports whether the server takes all the annotations that the object will have.
 func fits(modified, live *unstructured.Unstructured) bool {
 	annotations := modified.GetAnnotations()
 	if live != nil {

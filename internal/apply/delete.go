@@ -17,13 +17,13 @@ import (
 type Deletion struct {
 	Unit    engine.UnitID
 	Entries []engine.Entry
-	// Former are units that owned objects together with this one and left them to it: these may bear their names yet.
+	// Former are units that owned objects together with this one and left them to it: these may carry their names yet.
 	Former map[engine.ObjectID]engine.UnitID
 }
 
 // Delete deletes the entries of one unit, in their order by stages and in parallel within one, in
 // the background of the server. An object is only deleted when its labels name the unit, or the one that has left it to
-// the unit, and when it is not exempt by an annotation; the others are let go and reported as skipped.
+// the unit, and when it is not exempt by an annotation; the others are released and reported as skipped.
 func (a *Applier) Delete(ctx context.Context, d Deletion) []Result {
 	entries := d.Entries
 	var results []Result
@@ -82,12 +82,12 @@ func (a *Applier) deleteOne(ctx context.Context, d Deletion, e engine.Entry) Res
 	return result
 }
 
-// Deletes tells whether the unit deletes an object that it no longer declares, by how that is marked.
+// Deletes reports whether the unit deletes an object that it no longer declares, by how that is marked.
 func (a *Applier) Deletes(unit engine.UnitID, u *unstructured.Unstructured) bool {
 	return a.mine(unit, u)
 }
 
-// mine tells whether the unit may delete an object.
+// mine reports whether the unit may delete an object.
 func (a *Applier) mine(unit engine.UnitID, live *unstructured.Unstructured) bool {
 	labels := live.GetLabels()
 	if labels[a.names.Name] != unit.Name || labels[a.names.Namespace] != unit.Namespace {

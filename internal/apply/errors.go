@@ -39,7 +39,7 @@ func Disputed(e engine.Entry, disputes []engine.Dispute) *Result {
 	return &Result{Entry: e, Err: &ObjectError{ID: e.ID, Err: disputed(disputes)}}
 }
 
-// Waiting is the result for an object that another unit may be about to let go.
+// Waiting is the result for an object that another unit may be about to release.
 func Waiting(e engine.Entry, why string) *Result {
 	return &Result{Entry: e, Wait: &Need{Wait: engine.Wait{On: e.ID, Reason: why}, What: ObjectReleased, Object: e.ID}}
 }
@@ -59,7 +59,7 @@ func disputed(disputes []engine.Dispute) error {
 		ErrConflict, strings.Join(owners, " and "), strings.Join(fields, ", "), more)
 }
 
-// Transient tells whether an error may pass by itself, soon: the server was not there, too busy,
+// Transient reports whether an error may forward its own, soon: the server was not there, too busy,
 // or in the middle of something.
 func Transient(err error) bool {
 	var network net.Error
@@ -82,7 +82,7 @@ func Transient(err error) bool {
 	return !errors.As(err, &status) && isConnection(err)
 }
 
-// Refused tells whether an error says that the account may not do it, or that the object does not fit the schema of its kind. Both may pass
+// Refused reports whether an error says that the account may not do it, or that the object does not fit the schema of its kind. Both may pass
 // soon: a role counts a moment after it was created, and so does a definition that was changed.
 func Refused(err error) bool { return apierrors.IsForbidden(err) || mistyped(err) }
 
@@ -96,7 +96,7 @@ func isConnection(err error) bool {
 	return false
 }
 
-// immutable tells that a field cannot be changed on the object as it is.
+// immutable reports whether a field cannot be changed on the object as it is.
 func immutable(err error) bool {
 	return apierrors.IsInvalid(err) && strings.Contains(strings.ToLower(err.Error()), "immutable") ||
 		apierrors.IsInvalid(err) && strings.Contains(err.Error(), "Forbidden: updates to")

@@ -26,7 +26,7 @@ func leaveOut(desired, live *unstructured.Unstructured, fields []engine.Pointer,
 	return out
 }
 
-// appliedByOther tells whether another manager holds the field by server-side apply.
+// appliedByOther reports whether another manager holds the field by server-side apply.
 func appliedByOther(live *unstructured.Unstructured, path engine.Pointer, ours string) bool {
 	elements := make([]any, len(path))
 	for i, p := range path {

@@ -11,7 +11,7 @@ import (
 )
 
 // without returns desired without the fields that can be left out, and with the live values of those
-// that cannot. The second result tells whether there are any of these: the object is then only right
+// that cannot. The second result reports whether there are any of these: the object is then only right
 // for the version that the values are of.
 func without(desired *unstructured.Unstructured, list []place) (*unstructured.Unstructured, bool) {
 	out, copied := desired.DeepCopy(), false
@@ -36,7 +36,7 @@ func keeping(desired *unstructured.Unstructured, list []place) *unstructured.Uns
 	return out
 }
 
-// reaches tells whether an object has something at a path.
+// reaches reports whether an object has something at a path.
 func reaches(node any, path fieldpath.Path) bool {
 	for _, element := range path {
 		var ok bool
@@ -102,7 +102,7 @@ func indexByKey(list []any, keys value.FieldList) int {
 	return loose
 }
 
-// same tells whether two scalars are equal, however their numbers are held.
+// same reports whether two scalars are equal, however their numbers are held.
 func same(v any, other value.Value) bool {
 	return value.Equals(value.NewValueInterface(v), other)
 }

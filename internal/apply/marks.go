@@ -12,7 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Marks tells whether a live object, nil for one that is not there, is marked as that of a unit.
+// Marks reports whether a live object, nil for one that is not there, is marked as that of a unit.
 func (n Names) Marks(live *unstructured.Unstructured, unit engine.UnitID) bool {
 	switch {
 	case live == nil:
@@ -24,7 +24,7 @@ func (n Names) Marks(live *unstructured.Unstructured, unit engine.UnitID) bool {
 	return n.Means(types.NamespacedName{Namespace: labels[n.Namespace], Name: labels[n.Name]}, unit)
 }
 
-// Means tells whether an owner, as the marks of an object name it, is a unit. A judge names units by one word, in which
+// Means reports whether an owner, as the marks of an object name it, is a unit. A judge names units by one word, in which
 // the namespace comes before an underscore unless there is no need for it.
 func (n Names) Means(owner types.NamespacedName, unit engine.UnitID) bool {
 	if n.Judge == nil {

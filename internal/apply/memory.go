@@ -15,12 +15,12 @@ func memoryOf(rec cluster.Record, held bool) engine.Memory {
 	return m
 }
 
-// stands tells whether the memory is of this declaration, and still holds.
+// stands reports whether the memory is of this declaration, and still holds.
 func (s *scribe) stands() bool {
 	return !s.Fresh && s.known.Digest == s.digest && s.known.Stands(s.live)
 }
 
-// settled tells whether a write would find nothing to do.
+// settled reports whether a write would find nothing to do.
 func (s *scribe) settled() bool { return s.stands() && s.known.Settled }
 
 // madeBefore reports whether one of our writes has made the object as declared, before whatever happened.

@@ -75,7 +75,7 @@ func (h homes) owner(e metav1.ManagedFieldsEntry, o *owners) **fieldpath.Set {
 
 // rehome returns who owns what once former managers are followed by us and what is left to others is
 // held by the keeper: by moving ownership alone, so that no value is written that may be outdated by
-// then. The second result tells whether that changes anything.
+// then. The second result reports whether that changes anything.
 func (h homes) rehome(u *unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, bool, error) {
 	o, err := h.ownersOf(u)
 	if err != nil {

@@ -124,7 +124,7 @@ func (a *Applier) namespaceNeed(id engine.ObjectID, err error) *Need {
 	}
 }
 
-// unchangeable tells that a field cannot have another value on the object as it is. Servers say so in
+// unchangeable reports whether a field cannot have another value on the object as it is. Servers say so in
 // many ways.
 func unchangeable(err error) bool {
 	if !apierrors.IsInvalid(err) {
@@ -155,12 +155,12 @@ func invalidFields(err error) []string {
 	return fields[:min(len(fields), maxFields)]
 }
 
-// noDryRun tells that a webhook has side effects and was not called, so that nothing can be tried.
+// noDryRun reports whether a webhook has side effects and was not called, so that nothing can be tried.
 func noDryRun(err error) bool {
 	return err != nil && apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
 }
 
-// mistyped tells that an object does not fit the schema of its kind. Server-side apply calls that an
+// mistyped reports whether an object does not fit the schema of its kind. Server-side apply calls that an
 // internal error.
 func mistyped(err error) bool {
 	var status apierrors.APIStatus
@@ -175,7 +175,7 @@ func misfit(text string) string {
 	return withoutValues(text)
 }
 
-// undeclared tells that an object has a field that the schema of its kind does not know.
+// undeclared reports whether an object has a field that the schema of its kind does not know.
 func undeclared(err error) bool {
 	return mistyped(err) && strings.Contains(err.Error(), "field not declared in schema")
 }

@@ -38,7 +38,7 @@ func (s *scribe) create(ctx context.Context, desired *unstructured.Unstructured)
 	})
 }
 
-// precious tells whether all that an object holds goes with it.
+// precious reports whether all that an object holds goes with it.
 func (s *scribe) precious() bool {
 	return s.id.Group == "" && s.id.Kind == "Namespace" ||
 		s.id.Group == "apiextensions.k8s.io" && s.id.Kind == "CustomResourceDefinition"

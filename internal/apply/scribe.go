@@ -61,7 +61,7 @@ func (s *scribe) do(ctx context.Context, result Result) Written {
 	return Written{Result: result, Object: applied}
 }
 
-// heldAfter tells whether our manager owns every declared field of what it wrote. A patch or an update
+// heldAfter reports whether our manager owns every declared field of what it wrote. A patch or an update
 // makes ours only what it changes.
 func (s *scribe) heldAfter(applied *unstructured.Unstructured) bool {
 	return s.Mode == ServerSide || s.note != "" || onlyManagers(applied, s.applier.names.Manager, Keeper)
@@ -114,7 +114,7 @@ func (a *Applier) begin(ctx context.Context, o Order) (*scribe, Result) {
 	return s, result
 }
 
-// watching begins to watch the kind of an object and tells whether its records are all there.
+// watching begins to watch the kind of an object and reports whether its records are all there.
 func (a *Applier) watching(ctx context.Context, u *unstructured.Unstructured) bool {
 	gvk := u.GroupVersionKind()
 	objects := a.cluster.Objects
@@ -163,7 +163,7 @@ func (s *scribe) yields(err error) bool {
 	return true
 }
 
-// needsLive tells whether the object has to be read before it is written: for what others keep, for what
+// needsLive reports whether the object has to be read before it is written: for what others keep, for what
 // is taken over, and for naming who changed it.
 func (s *scribe) needsLive() bool {
 	switch {
@@ -218,7 +218,7 @@ func (s *scribe) validation() string {
 	return metav1.FieldValidationIgnore
 }
 
-// action tells what the write did.
+// action reports what the write did.
 func (s *scribe) action(applied *unstructured.Unstructured) engine.Action {
 	uid, version := s.live.UID, strconv.FormatUint(s.live.Version, 10)
 	if s.asked {

@@ -31,7 +31,7 @@ func (s *scribe) applyLeaving(ctx context.Context) (*unstructured.Unstructured, 
 	return s.apply(ctx, desired, nil)
 }
 
-// applyNew applies an object that is not known to exist: with all its fields, those that are left to
+// applyNew applies an object that is unknown to exist: with all its fields, those that are left to
 // others being handed to the keeper afterwards.
 func (s *scribe) applyNew(ctx context.Context) (*unstructured.Unstructured, error) {
 	applied, err := s.apply(ctx, s.Object, nil)

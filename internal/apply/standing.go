@@ -34,7 +34,7 @@ type Standing struct {
 // there, given the declaration as it was tried; never values.
 type Compare func(desired, predicted, live *unstructured.Unstructured) []string
 
-// Standing tells where an object stands without writing it: from what is remembered when that still
+// Standing reports where an object stands without writing it: from what is remembered when that still
 // holds, else by a dry run of the write. What differs is decided by compare; nil compares
 // everything but what the server keeps about an object. The answer is remembered: Drifted tells when it
 // may be another one.

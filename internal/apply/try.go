@@ -33,7 +33,7 @@ func (a *Applier) Try(ctx context.Context, e engine.Entry, declared *unstructure
 	return nil
 }
 
-// Denied tells whether a webhook or a policy of the server refused an object.
+// Denied reports whether a webhook or a policy of the server refused an object.
 func Denied(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {

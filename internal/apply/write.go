@@ -182,7 +182,7 @@ func (w *write) read(ctx context.Context) (*unstructured.Unstructured, error) {
 	return live, nil
 }
 
-// merges tells whether what others added to the object stays.
+// merges reports whether what others added to the object stays.
 func (w *write) merges() bool { return w.marks.Merge || w.live.Marks.Merge }
 
 // prepare takes over from kubectl what it owns, and returns what is to be applied.
@@ -256,12 +256,12 @@ func (w *write) together(err error) error {
 	return fmt.Errorf("%w; it is applied with what %s declares of it", err, strings.Join(names, " and "))
 }
 
-// kindEnds tells that a kind is about to be served no more, or by another definition.
+// kindEnds reports whether a kind is about to be served no more, or by another definition.
 func kindEnds(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "custom resource definition is terminating")
 }
 
-// unserved tells that the server does not take objects of a kind yet that it has announced.
+// unserved reports whether the server does not take objects of a kind yet that it has announced.
 type unserved struct{ err error }
 
 func (e *unserved) Error() string { return "the server does not accept its kind: " + explain(e.err) }
@@ -273,7 +273,7 @@ type refusal struct{ err error }
 func (r *refusal) Error() string { return explain(r.err) }
 func (r *refusal) Unwrap() error { return r.err }
 
-// action tells what the write did.
+// action reports what the write did.
 func (w *write) action(applied *unstructured.Unstructured) engine.Action {
 	switch {
 	case !w.live.Exists && applied.GetGeneration() <= 1 && onlyManagers(applied, w.applier.names.Manager):
@@ -285,7 +285,7 @@ func (w *write) action(applied *unstructured.Unstructured) engine.Action {
 	}
 }
 
-// sameAsBefore tells that the server found nothing to change.
+// sameAsBefore reports whether the server found nothing to change.
 func (w *write) sameAsBefore(applied *unstructured.Unstructured) bool {
 	return strconv.FormatUint(w.live.Version, 10) == applied.GetResourceVersion()
 }

@@ -38,7 +38,7 @@ func (d *driver) foresee(a *app, r manifests.Request, result *manifests.Result) 
 	}
 }
 
-// foresees takes what an Application declares of the settings, and tells whether others hold now. One that went meanwhile
+// foresees takes what an Application declares of the settings, and reports whether others hold now. One that went meanwhile
 // declares nothing.
 func (e *Engine) foresees(a *app, of foreseen) bool {
 	e.told.mu.Lock()

@@ -36,7 +36,7 @@ func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
 	return op
 }
 
-// continues tells whether the operation that runs goes on as it was planned: what is declared, where, and what is in its way
+// continues reports whether the operation that runs goes on as it was planned: what is declared, where, and what is in its way
 // are as they were when it began, nothing that it wrote was changed since, and nothing else is to be deleted.
 func (d *driver) continues(a *app, w runner.Work, c *comparison) bool {
 	op := a.job.op
@@ -55,7 +55,7 @@ func (d *driver) continues(a *app, w runner.Work, c *comparison) bool {
 	})
 }
 
-// goOn has the operation that runs go on with another comparison of the same. Others may have claimed what it has not deleted yet.
+// goOn has the operation that runs continue with another comparison of the same. Others may have claimed what it has not deleted yet.
 func (d *driver) goOn(a *app, w runner.Work, c *comparison) {
 	d.show(a, c, w, time.Now())
 	op := a.job.op

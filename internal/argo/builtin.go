@@ -22,12 +22,12 @@ var (
 	chartedKind        = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 )
 
-// builtIn tells whether a source is a chart that this process serves itself, when it is for a cluster.
+// builtIn reports whether a source is a chart that this process serves itself, when it is for a cluster.
 func (e *Engine) builtIn(s v1alpha1.ApplicationSource, to clusterOf) bool {
 	return e.options.VirtualClusters && e.Serve.Serves(virtualClusterKind.Group) && to.Server == settings.InClusterServer && builtin.Is(s.RepoURL, s.Chart)
 }
 
-// madeOf are the objects that were made in the place of charts, of those that are declared. One that another source declares, too, or that
+// madeOf are the objects that were made instead of charts, of those that are declared. One that another source declares, too, or that
 // a request for a sync brings, is not among them.
 // Each has the namespaces whose Secrets it is to have.
 func madeOf(result *manifests.Result, objects []*unstructured.Unstructured) map[engine.ObjectID][]string {
@@ -40,7 +40,7 @@ func madeOf(result *manifests.Result, objects []*unstructured.Unstructured) map[
 	return all
 }
 
-// makes takes what an Application was rendered to in the place of charts.
+// makes takes what an Application was rendered to instead of charts.
 func (e *Engine) makes(a *app, made map[engine.ObjectID][]string) {
 	a.mu.Lock()
 	same := maps.EqualFunc(a.made, made, slices.Equal)
@@ -51,7 +51,7 @@ func (e *Engine) makes(a *app, made map[engine.ObjectID][]string) {
 	}
 }
 
-// grants tells whether an Application has an object be given Secrets of a namespace: it requests that itself, in the values of the chart for which
+// grants reports whether an Application has an object be given Secrets of a namespace: it requests that itself, in the values of the chart for which
 // the object stands, and its project of now permits Secrets there. What an account of the project may read is for the API server to
 // say, so that nothing is granted to one.
 func (e *Engine) grants(object engine.ObjectID, namespace string) (granted bool) {
@@ -71,7 +71,7 @@ func (e *Engine) grants(object engine.ObjectID, namespace string) (granted bool)
 	return granted
 }
 
-// charted is what a project judges an object by that was made in the place of a chart.
+// charted is what a project judges an object by that was made instead of a chart.
 func charted(o policy.Object) policy.Object {
 	o.Group, o.Kind = chartedKind.Group, chartedKind.Kind
 	return o

@@ -122,7 +122,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// TestMadeOf has nothing stand for a chart that somebody wrote.
+// TestMadeOf has nothing stand for a chart that someone wrote.
 func TestMadeOf(t *testing.T) {
 	object := func() *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{

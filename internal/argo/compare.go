@@ -21,7 +21,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// compare tells where each object stands. What was written and has not changed since costs no request.
+// compare reports where each object stands. What was written and has not changed since costs no request.
 func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*comparison, error) {
 	a.mu.Lock()
 	obj, destination, ran := a.obj, a.cluster, a.view.hooks
@@ -88,7 +88,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	return c, nil
 }
 
-// named tells that an object has no name: only hooks get one.
+// named reports whether an object has no name: only hooks get one.
 func named(u *unstructured.Unstructured) error {
 	if u.GetName() != "" {
 		return nil
@@ -96,7 +96,7 @@ func named(u *unstructured.Unstructured) error {
 	return errors.New("metadata.name is missing: only hooks may use generateName")
 }
 
-// stand tells where the objects stand, several at a time.
+// stand reports where the objects stand, several at a time.
 func (d *driver) stand(ctx context.Context, w runner.Work, c *comparison) error {
 	follow(ctx, w, c)
 	each(c.objects, func(o *compared) {
@@ -119,7 +119,7 @@ func (d *driver) stand(ctx context.Context, w runner.Work, c *comparison) error 
 	return ctx.Err()
 }
 
-// transient is a failure that may pass on its own.
+// transient is a failure that may pass without a change.
 type transient struct{ err error }
 
 func (t *transient) Error() string { return t.err.Error() }

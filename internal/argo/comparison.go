@@ -86,7 +86,7 @@ func (c *comparison) add(o *compared) {
 // find returns the declared object of an identity, nil when there is none.
 func (c *comparison) find(id engine.ObjectID) *compared { return c.byID[id] }
 
-// defines tells whether a kind comes with what is declared.
+// defines reports whether a kind comes with what is declared.
 func (c *comparison) defines(gk schema.GroupKind) bool {
 	return slices.ContainsFunc(c.objects, func(o *compared) bool {
 		defined, is := engine.DefinedKind(o.order.Object)

@@ -98,7 +98,7 @@ func (a *app) unknown(status *v1alpha1.ApplicationStatus) {
 	})
 	switch {
 	case invalid:
-		// What it was before it was called Unknown tells whether that is news.
+		// What it was before it was called Unknown reports whether that is news.
 		status.Health = a.obj.Status.Health
 		enterHealth(live.Health{Status: string(v1alpha1.HealthStatusUnknown)}, status)
 	case failed:

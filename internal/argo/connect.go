@@ -14,7 +14,7 @@ import (
 // clusterOf is a destination.
 type clusterOf = settings.Cluster
 
-// Connect tells how the cluster of an Application is reached.
+// Connect reports how the cluster of an Application is reached.
 func (d dialectPort) Connect(_ context.Context, id engine.UnitID) (runner.Connection, error) {
 	a := d.apps.get(id)
 	if a == nil {

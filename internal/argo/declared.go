@@ -48,12 +48,12 @@ func (a *app) snapshot() declaration {
 	return a.declaration
 }
 
-// windows tells what the sync windows of the project say of the Application.
+// windows reports what the sync windows of the project say of the Application.
 func (s declaration) windows(now time.Time) (policy.Verdict, error) {
 	return policy.Windows(s.project, s.obj, s.cluster, now)
 }
 
-// enter takes an Application, unless a later version of it is known or it is gone, and tells what it declares.
+// enter takes an Application, unless a later version of it is known or it is gone, and reports what it declares.
 func (e *Engine) enter(id engine.UnitID, read declaration) bool {
 	e.told.mu.Lock()
 	defer e.told.mu.Unlock()
@@ -102,7 +102,7 @@ func (e *Engine) leave(id engine.UnitID, uid types.UID) *app {
 	return a
 }
 
-// declare tells what an Application declares now: what it comes to has changed, and not the Application.
+// declare reports what an Application declares now: what it comes to has changed, and not the Application.
 func (e *Engine) declare(a *app) {
 	e.told.mu.Lock()
 	defer e.told.mu.Unlock()

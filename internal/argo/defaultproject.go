@@ -89,7 +89,7 @@ func (e *Engine) memory(ctx context.Context) (memory, error) {
 	}
 }
 
-// installed tells whether an Argo CD is installed, running or paused.
+// installed reports whether an Argo CD is installed, running or paused.
 func (e *Engine) installed(ctx context.Context) (bool, error) {
 	for _, resource := range []string{"deployments", "statefulsets"} {
 		list, err := e.client.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: resource}).Namespace(e.options.Namespace).

@@ -211,7 +211,7 @@ func deletionHooks(finalizer string) bool {
 	return stands(v1alpha1.PreDeleteFinalizer)(finalizer) || stands(v1alpha1.PostDeleteFinalizer)(finalizer)
 }
 
-// ours tells whether a finalizer is one that the deletion of an Application waits for, and takes off.
+// ours reports whether a finalizer is one that the deletion of an Application waits for, and takes off.
 func ours(finalizer string) bool {
 	return slices.Contains(cascading, finalizer) || deletionHooks(finalizer)
 }

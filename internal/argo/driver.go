@@ -42,7 +42,7 @@ type job struct {
 	tearing  engine.Target
 }
 
-// sameContent tells whether what is declared is what the last operation applied.
+// sameContent reports whether what is declared is what the last operation applied.
 func (j *job) sameContent(c *comparison) bool { return j.attempted != "" && j.attempted == c.digest }
 
 // failure is one that the status of an Application says by a condition.
@@ -56,7 +56,7 @@ func (f *failure) Error() string         { return f.err.Error() }
 func (f *failure) Unwrap() error         { return f.err }
 func (f *failure) Reason() engine.Reason { return f.condition }
 
-// Terminal tells that trying again would give the same.
+// Terminal reports whether trying again would give the same.
 func (f *failure) Terminal() bool { return f.lasting }
 
 // Traits are those of units whose objects are known before, and that apply and delete them in their own order.
@@ -157,7 +157,7 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	return runner.Acted{}, false
 }
 
-// startOver begins an operation when there is reason to, in the place of one that runs.
+// startOver begins an operation when there is reason to, instead of one that runs.
 func (d *driver) startOver(ctx context.Context, a *app, w runner.Work, c *comparison) {
 	switch op := d.begin(a, w, c); {
 	case op != nil:

@@ -5,7 +5,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// dryRun tells what an operation would do.
+// dryRun reports what an operation would do.
 func (r *running) dryRun(c *comparison, g gate) operation.Step {
 	for _, t := range r.sync.Tasks {
 		t.State, t.Code, t.Message = operation.Done, operation.Synced, "would be applied (dry run)"

@@ -21,7 +21,7 @@ const (
 	reasonUpdated   = "ResourceUpdated"
 )
 
-// operation tells that an operation begins, or how it ended.
+// operation reports whether an operation begins, or how it ended.
 func (e events) operation(obj *v1alpha1.Application, op *running) {
 	who := cmp.Or(op.request.InitiatedBy.Username, "automated sync")
 	revision := ""
@@ -38,7 +38,7 @@ func (e events) operation(obj *v1alpha1.Application, op *running) {
 	}
 }
 
-// left reports that a sync continues without the health of a child.
+// left reports whether a sync continues without the health of a child.
 func (e events) left(obj *v1alpha1.Application, why string) {
 	e.of(obj, corev1.EventTypeNormal, reasonUpdated, why)
 }

@@ -66,10 +66,10 @@ func (d *driver) gate(a *app, w runner.Work) gate {
 	}
 }
 
-// errMoved tells that what was decided was for another declaration.
+// errMoved reports that what was decided was for another declaration.
 var errMoved = errors.New("the Application, its cluster or its account was changed meanwhile: it is evaluated again")
 
-// stale tells why a step may not begin, nil when it may: what is declared by now is about to be evaluated.
+// stale reports why a step may not begin, nil when it may: what is declared by now is about to be evaluated.
 func (g gate) stale() error {
 	if g.moved != nil {
 		return g.moved
@@ -77,7 +77,7 @@ func (g gate) stale() error {
 	return g.invalid
 }
 
-// othersOf are the objects that other units have, those included that they may be about to let go.
+// othersOf are the objects that other units have, those that they may be about to release included.
 func othersOf(w runner.Work) map[engine.ObjectID]engine.UnitID {
 	if len(w.Deferred) == 0 {
 		return w.Conflicts
@@ -138,7 +138,7 @@ func (g gate) usable(o policy.Object) error {
 	return g.unusable
 }
 
-// permits tells why an object may not be written, nil when it may.
+// permits reports why an object may not be written, nil when it may.
 func (g gate) permits(e engine.Entry) error {
 	if err := g.stale(); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (g gate) taken(id engine.ObjectID, owner engine.UnitID) error {
 	return fmt.Errorf("%s is part of applications %s and %s: it belongs to %s; remove it from one of the two", id, g.app.Name, owner.Name, owner)
 }
 
-// undeclared tells why an object may not be written that is not declared: the namespace of the destination. One that is
+// undeclared reports why an object may not be written that is not declared: the namespace of the destination. One that is
 // only created takes nothing from its owner; its metadata does.
 func (g gate) undeclared(ctx context.Context, u *unstructured.Unstructured) error {
 	if len(u.GetLabels()) == 0 && len(u.GetAnnotations()) == 0 {
@@ -198,12 +198,12 @@ func (g gate) remove(ctx context.Context, e engine.Entry, propagation metav1.Del
 	})
 }
 
-// owns tells whether a live object is the Application's: by its tracking, or as a hook.
+// owns reports whether a live object is the Application's: by its tracking, or as a hook.
 func (g gate) owns(live *unstructured.Unstructured) bool {
 	return g.tracking.Mine(live) || g.ownsHook(live)
 }
 
-// ownsHook tells whether a live object was made as a hook of the Application. What another Application is tracked by never
+// ownsHook reports whether a live object was made as a hook of the Application. What another Application is tracked by never
 // was. A hook without tracking is known by the marks that only hooks get; a tracking label alone counts for what says
 // itself that it is a hook, since an installation may have come from labels.
 func (g gate) ownsHook(live *unstructured.Unstructured) bool {

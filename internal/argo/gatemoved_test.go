@@ -15,7 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// TestGateOfAnother has an Application, its project or the settings change while a step is under way whose work was begun
+// TestGateOfAnother has an Application, its project or the settings change while a step is in progress whose work was begun
 // before: what was decided for another cluster, account, project or declaration is neither written nor deleted.
 func TestGateOfAnother(t *testing.T) {
 	changed := func(change func(*v1alpha1.Application)) func(*Engine, *app) {

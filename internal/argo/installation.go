@@ -35,7 +35,7 @@ func (i installation) Applications(namespace string) []sets.Application {
 	return all
 }
 
-// Moving tells whether an automated Application is on its way to what it declares, and why it has not arrived.
+// Moving reports whether an automated Application is on its way to what it declares, and why it has not arrived.
 func (i installation) Moving(app types.NamespacedName) (why string, moving bool) {
 	a := i.e.apps.get(UnitID(app.Namespace, app.Name))
 	if a == nil {
@@ -57,7 +57,7 @@ func failedForGood(state *v1alpha1.OperationState) bool {
 	return state.Phase == v1alpha1.OperationFailed || state.Phase == v1alpha1.OperationError
 }
 
-// Behind tells whether an Application has yet to be compared with what its sources hold now, or whether what was read of it is
+// Behind reports whether an Application has yet to be compared with what its sources hold now, or whether what was read of it is
 // older than that comparison: of two that a commit changes, the status of the later one may be written first. One that is not
 // followed, or whose sources cannot be read, is not waited for.
 func (i installation) Behind(app types.NamespacedName, read *appset.AppState) bool {

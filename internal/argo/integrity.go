@@ -42,7 +42,7 @@ func verify(project *policy.Project, keys map[string]string, origins []origin) e
 	return errors.Join(errs...)
 }
 
-// signs tells whether a project requires a signature.
+// signs reports whether a project requires a signature.
 func (o origin) signs(project *policy.Project) bool {
 	return o.address != "" && project != nil && project.RequiresSignature(o.address)
 }

@@ -41,7 +41,7 @@ func (a *app) done(obj *v1alpha1.Application) map[string]string {
 	return done
 }
 
-// hasFinished tells whether a Job has completed, as was seen here, or by a process that has ended since.
+// hasFinished reports whether a Job has completed, as was seen here, or by a process that has ended since.
 func (a *app) hasFinished(id engine.ObjectID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -50,14 +50,14 @@ func (a *app) hasFinished(id engine.ObjectID) bool {
 	return once && (a.view.finished[id] == job.content || doneOf(a.obj)[doneKey(id)] == job.content)
 }
 
-// unnoted tells whether the Application does not say yet which Jobs have completed.
+// unnoted reports whether the Application does not say yet which Jobs have completed.
 func (a *app) unnoted() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.completed() != a.obj.Annotations[annotationDone]
 }
 
-// over tells whether a Job that has completed is not written again. Its time to live may delete it at any moment: whatever
+// over reports whether a Job that has completed is not written again. Its time to live may delete it at any moment: whatever
 // writes it then makes it run again. One that differs is written as long as it is there, and one that every sync recreates is
 // recreated.
 func (o *compared) over(there bool) bool {

@@ -19,7 +19,7 @@ type unheard struct{ cluster.Listener }
 
 func (unheard) ObjectChanged(engine.ObjectID) {}
 
-// clusterWith knows of some objects, and is never asked for more.
+// clusterWith knows of some objects, and is never asked more.
 func clusterWith(t *testing.T, objects ...*unstructured.Unstructured) *cluster.Cluster {
 	t.Helper()
 	judge := live.NewJudge(t.Context(), "argocd", configuration.NewSettings("argocd"))
@@ -45,7 +45,7 @@ func onceJob(completed bool) *unstructured.Unstructured {
 	return u
 }
 
-// TestJobsThatRunOnce tells which Jobs have completed, and what the Application is to say of them.
+// TestJobsThatRunOnce reports which Jobs have completed, and what the Application is to say of them.
 func TestJobsThatRunOnce(t *testing.T) {
 	declared := onceJob(false)
 	id := engine.IDOf(declared)
@@ -89,7 +89,7 @@ func TestJobsThatRunOnce(t *testing.T) {
 	}
 }
 
-// TestOver tells which Jobs that have completed are not written again: their time to live may be over.
+// TestOver reports which Jobs that have completed are not written again: their time to live may be over.
 func TestOver(t *testing.T) {
 	same := apply.Standing{InSync: true}
 	for name, tc := range map[string]struct {

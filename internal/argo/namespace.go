@@ -17,7 +17,7 @@ func managedMetadata(obj *v1alpha1.Application) *v1alpha1.ManagedNamespaceMetada
 	return obj.Spec.SyncPolicy.ManagedNamespaceMetadata
 }
 
-// asksFor tells whether an object is the namespace of the destination and the Application wants it to be there: it is not
+// asksFor reports whether an object is the namespace of the destination and the Application wants it to be there: it is not
 // pruned then, whether it is declared or not.
 func asksFor(obj *v1alpha1.Application, id engine.ObjectID) bool {
 	is := id.Kind == "Namespace" && id.Group == "" && id.Name == obj.Spec.Destination.Namespace

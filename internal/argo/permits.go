@@ -10,7 +10,7 @@ import (
 
 var _ runner.Gatekeeper = (*driver)(nil)
 
-// Permits tells why an Application may not write an object, by its project and the settings; nil when it may. What it may not
+// Permits reports why an Application may not write an object, by its project and the settings; nil when it may. What it may not
 // write it does not claim.
 func (d *driver) Permits(id engine.UnitID, e engine.Entry, kinds *cluster.Kinds) error {
 	a := d.apps.get(id)

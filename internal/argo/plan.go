@@ -79,7 +79,7 @@ func (c *comparison) shared() []string {
 	return texts
 }
 
-// selected tells which objects a request names; nil is all.
+// selected reports which objects a request names; nil is all.
 func selected(sync *v1alpha1.SyncOperation, obj *v1alpha1.Application) func(engine.ObjectID) bool {
 	if len(sync.Resources) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func selected(sync *v1alpha1.SyncOperation, obj *v1alpha1.Application) func(engi
 	}
 }
 
-// unpruned tells why something is not deleted.
+// unpruned reports why something is not deleted.
 func unpruned(e *extra, prune bool) string {
 	switch {
 	case e.options.Prune == policy.GuardForbid:

@@ -17,7 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// barred tells why an Application waits with what it deletes: others that read the same repositories may be about to claim
+// barred reports why an Application waits with what it deletes: others that read the same repositories may be about to claim
 // that. What others claim by now is not deleted.
 func (d *driver) barred(ctx context.Context, a *app, w runner.Work, c *comparison) (why string, err error) {
 	entries := make([]engine.Entry, len(c.extras))
@@ -112,9 +112,9 @@ func (c *comparison) extra(e engine.Entry, live *unstructured.Unstructured) *ext
 	return &extra{entry: e, live: live, options: options, ignored: skipped || policy.CompareOptionsOf(live, true).IgnoreExtraneous}
 }
 
-// prunable tells whether an object could be what an Application left behind: something else takes away what another object
-// owns, and hooks; definitions stay. What is being deleted is left behind until it is gone, so that an operation which begins
-// again meanwhile waits for it.
+// prunable reports whether an object could be what an Application left behind: something else takes away what another object
+// owns, and hooks; definitions stay. What is being deleted is left behind until it is gone, so that an operation which is
+// retried meanwhile waits for it.
 func prunable(live *unstructured.Unstructured) bool {
 	return len(live.GetOwnerReferences()) == 0 && live.GetKind() != "CustomResourceDefinition" && !operation.HookOf(live).Is
 }

@@ -119,7 +119,7 @@ type app struct {
 	job job
 }
 
-// governed tells whether another project holds than when a project changed last.
+// governed reports whether another project holds than when a project changed last.
 func (a *app) governed() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,7 +162,7 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 	}
 }
 
-// serves tells whether Applications of a namespace are served here.
+// serves reports whether Applications of a namespace are served here.
 func (e *Engine) serves(namespace string) bool {
 	return namespace == e.options.Namespace || settings.MatchesAny(e.settings.Now().Namespaces, namespace)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// news is what others are told of an Application.
+// news is what others hear of an Application.
 type news struct {
 	unit engine.Unit
 	keys []feeds.Key
@@ -16,7 +16,7 @@ type news struct {
 	follow, stir bool
 }
 
-// audience is told what Applications declare: the feeds which repositories, the runner which units.
+// audience hears what Applications declare: the feeds which repositories, the runner which units.
 type audience interface {
 	Want(owner string, keys []feeds.Key)
 	Upsert(unit engine.Unit)
@@ -30,15 +30,15 @@ type everybody struct {
 	*runner.Runner
 }
 
-// relay tells of Applications in the order in which they were read. The watch reads them, and so does everything that
-// writes to them or to what they depend on: the lock is held from when one is taken until it has been told of, or an
+// relay reports Applications in the order in which they were read. The watch reads them, and so does everything that
+// writes to them or to what they depend on: the lock is held from when one is taken until it has been notified of, or an
 // older state would be told last.
 type relay struct {
 	mu sync.Mutex
 	audience
 }
 
-// tell tells of one Application. The caller holds the lock.
+// tell reports one Application. The caller holds the lock.
 func (r *relay) tell(id engine.UnitID, n news) {
 	if n.follow {
 		r.Want(id.String(), n.keys)

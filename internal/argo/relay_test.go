@@ -16,7 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// listener notes what it is told of Applications, and is slow to take it.
+// listener notes what it is notified of Applications, and is slow to take it.
 type listener struct {
 	mu       sync.Mutex
 	versions []uint64
@@ -48,8 +48,8 @@ func (l *listener) Remove(engine.UnitID) {
 
 func (*listener) Stir(engine.UnitID) {}
 
-// TestRelay reads one Application by several goroutines, as the watch and those that write to it do: what is told last is
-// the latest version, and one that went is not told of again.
+// TestRelay reads one Application by several goroutines, as the watch and those that write to it do: what is said last is
+// the latest version, and one that went is not notified of again.
 func TestRelay(t *testing.T) {
 	const versions, readers = 400, 4
 	l := &listener{}

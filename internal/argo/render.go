@@ -16,7 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/virtual/builtin"
 )
 
-// buildEnvironment tells whether a source may have its revision in what it renders to.
+// buildEnvironment reports whether a source may have its revision in what it renders to.
 func buildEnvironment(s v1alpha1.ApplicationSource) bool {
 	return strings.Contains(encoded(s), "ARGOCD_APP_REVISION")
 }
@@ -30,7 +30,7 @@ type asked struct {
 }
 
 // request gathers what an Application is rendered from. One that cannot be followed, such as one that its project does not
-// permit, is rendered from nothing: no source of it is read, and no Secret. Nor is one with commits that nobody signed who had to.
+// permit, is rendered from nothing: no source of it is read, and no Secret. Nor is one with commits that no one signed who had to.
 func (d *driver) request(ctx context.Context, a *app, fresh bool) (*asked, error) {
 	s, declared := d.settings.Now(), a.snapshot()
 	if len(declared.invalid) > 0 {

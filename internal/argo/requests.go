@@ -41,7 +41,7 @@ func (a *app) unpinned() bool {
 		sameRequest(state.Operation, *op)
 }
 
-// sameRequest tells whether two requests are the same one, before and after it was planned, unpinned, or taken to another revision.
+// sameRequest reports whether two requests are the same one, before and after it was planned, unpinned, or taken to another revision.
 func sameRequest(a, b v1alpha1.Operation) bool { return encoded(canonical(a)) == encoded(canonical(b)) }
 
 // canonical is a request without what changes while it is carried out.
@@ -63,7 +63,7 @@ func (a *app) answer(request v1alpha1.Operation) {
 	}
 }
 
-// asksElse tells whether something else is requested than what runs.
+// asksElse reports whether something else is requested than what runs.
 func (a *app) asksElse(op *running) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -100,7 +100,7 @@ func refreshVersion(obj *v1alpha1.Application, refresh string) string {
 	return obj.ResourceVersion
 }
 
-// refreshes tells whether a token is that of a request for a refresh, as requestOf makes them.
+// refreshes reports whether a token is that of a request for a refresh, as requestOf makes them.
 func refreshes(requested string) bool {
 	refresh, _, _ := strings.Cut(requested, ":")
 	return refresh != ""

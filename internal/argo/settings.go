@@ -53,7 +53,7 @@ func (e *Engine) settingsChanged() {
 	e.sets.WakeAll()
 }
 
-// sameHealth tells whether the checks of two settings are the same.
+// sameHealth reports whether the checks of two settings are the same.
 func sameHealth(a, b settings.Settings) bool {
 	health := func(s settings.Settings) map[string]settings.Customization {
 		out := map[string]settings.Customization{}

@@ -15,7 +15,7 @@ import (
 // sources answers for the sources of Applications.
 type sources struct{ e *Engine }
 
-// Source tells what all repositories of an Application have at the revisions that it wants.
+// Source reports what all repositories of an Application have at the revisions that it wants.
 func (s sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact) {
 	a := s.e.apps.get(UnitID(id.Namespace, id.Name))
 	if a == nil {

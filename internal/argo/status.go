@@ -138,7 +138,7 @@ func (e *Engine) patchOf(a *app, r *runner.Report, h live.Health) (map[string]an
 	return patch, nil
 }
 
-// onlyTimes tells that a patch holds nothing but the time of the last look: that alone is worth no request.
+// onlyTimes reports whether a patch holds nothing but the time of the last look: that alone is worth no request.
 func onlyTimes(diff map[string]any) bool {
 	_, at := diff["reconciledAt"]
 	return at && len(diff) == 1

@@ -104,7 +104,7 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 	}
 }
 
-// waiting tells what an operation waits for.
+// waiting reports what an operation waits for.
 func (d *driver) waiting(a *app, w runner.Work, step operation.Step) runner.Acted {
 	op, c := a.job.op, a.job.compared
 	op.state.Message = step.Message

@@ -12,8 +12,8 @@ import (
 // halted is how a sync ends whose Application is deleted.
 const halted = policy.Terminated + ": the application is being deleted"
 
-// halt terminates the sync of a deleted Application: its hooks that run are deleted, nothing is retried, and what was asked
-// for is withdrawn.
+// halt terminates the sync of a deleted Application: its hooks that run are deleted, nothing is retried, and its
+// requests are withdrawn.
 func (d *driver) halt(ctx context.Context, a *app, w runner.Work) {
 	if a.job.op == nil {
 		a.halt(time.Now())
@@ -81,7 +81,7 @@ func (a *app) endRetry(now time.Time) {
 	a.closeOperation(now, policy.Terminated)
 }
 
-// ends tells why an operation has to end before its time, and whether it is terminated: that is for good.
+// ends reports why an operation has to end before its time, and whether it is terminated: that is for good.
 func (d *driver) ends(a *app, op *running) (why string, terminated bool) {
 	s := a.snapshot()
 	if state := s.obj.Status.OperationState; state != nil && state.Phase == v1alpha1.OperationTerminating && state.StartedAt.Equal(&op.state.StartedAt) {

@@ -32,7 +32,7 @@ type view struct {
 
 	// answers is the request that was in force then.
 	answers string
-	// held is for whom a sync waits that would delete something, empty when it waits for nobody.
+	// held is for whom a sync waits that would delete something, empty when it waits for no one.
 	held string
 	// broken is why nothing could be compared last.
 	broken *v1alpha1.ApplicationCondition
@@ -108,7 +108,7 @@ func (d *driver) show(a *app, c *comparison, w runner.Work, now time.Time) {
 	}
 }
 
-// is tells whether an object is the Application itself.
+// is reports whether an object is the Application itself.
 func (a *app) is(id engine.ObjectID) bool {
 	return id.Cluster == "" && id.GroupKind() == applicationKind && id.Namespace == a.id.Namespace && id.Name == a.id.Name
 }
@@ -254,7 +254,7 @@ func (a *app) failure(c *comparison) string {
 	return state.Message
 }
 
-// wakes tells whether what was read of an Application may be what an operation waits for.
+// wakes reports whether what was read of an Application may be what an operation waits for.
 func wakes(obj *v1alpha1.Application, v *view) bool {
 	if obj.DeletionTimestamp != nil {
 		return obj.Annotations[v1alpha1.DeletionApprovedAnnotation] != ""

@@ -83,7 +83,7 @@ func (s *Store) Close() {
 	}
 }
 
-// Rewriter tells where a URL is fetched from instead.
+// Rewriter reports where a URL is fetched from instead.
 type Rewriter interface{ Rewritten(url string) string }
 
 // Anonymous reaches addresses by the rules for fetches, and without a login.

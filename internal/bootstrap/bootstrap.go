@@ -38,7 +38,7 @@ type Repository struct {
 	Interval time.Duration
 }
 
-// Check tells what of a repository cannot be used, naming the flag.
+// Check reports what of a repository cannot be used, naming the flag.
 func (r Repository) Check() error {
 	u, err := url.Parse(r.URL)
 	switch {
@@ -140,7 +140,7 @@ func holds(data map[string][]byte, file []byte) bool {
 	return true
 }
 
-// Refuse tells why the cluster cannot be connected to the repository: it is connected to another one.
+// Refuse reports why the cluster cannot be connected to the repository: it is connected to another one.
 func Refuse(ctx context.Context, config *rest.Config, r Repository) error {
 	return roots.RefuseRoot(ctx, config, r.root(false))
 }

@@ -94,13 +94,13 @@ func (*Dialect) Request(token string, _ dialect.RequestOptions) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{plan.RequestedAt: token}}}
 }
 
-// Handled tells whether the status names a request, and no run is active.
+// Handled reports whether the status names a request, and no run is active.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	building, _, _, _ := dialect.Condition(u, v1alpha1.ConditionBuilding)
 	return dialect.Answers(dialect.Text(u, "status", "lastHandledReconcileAt"), token) && building != "True"
 }
 
-// Forces tells that no Build is forced: to delete an output is how a rebuild is requested.
+// Forces reports whether no Build is forced: to delete an output is how a rebuild is requested.
 func (*Dialect) Forces(schema.GroupKind) bool { return false }
 
 var (

@@ -70,7 +70,7 @@ func cause(u *unstructured.Unstructured) string {
 	return strings.Join(steps, "; ")
 }
 
-// composed tells whether the message of a node is about those below it.
+// composed reports whether the message of a node is about those below it.
 func composed(node workflow.NodeType) bool {
 	switch node {
 	case workflow.NodeTypeDAG, workflow.NodeTypeSteps, workflow.NodeTypeStepGroup, workflow.NodeTypeTaskGroup, workflow.NodeTypeRetry:

@@ -20,7 +20,7 @@ import (
 // outputManager is the field manager of outputs.
 const outputManager = "headgate-build"
 
-// isMissing tells whether something is not there yet.
+// isMissing reports whether something is not there yet.
 func isMissing(err error) bool {
 	var m *missingError
 	return errors.As(err, &m)
@@ -92,7 +92,7 @@ func (g *gatherer) act(ctx context.Context, a plan.Action) error {
 	return err
 }
 
-// joins tells whether what exists under a name is what was to be created. Of a run the next decision says so.
+// joins reports whether what exists under a name is what was to be created. Of a run the next decision says so.
 func (g *gatherer) joins(ctx context.Context, client dynamic.ResourceInterface, a plan.Action) error {
 	if a.Do == plan.CreateRun {
 		return nil

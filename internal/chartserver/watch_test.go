@@ -33,7 +33,7 @@ func TestWatch(t *testing.T) {
 	changes, ended := make(chan string, 100), make(chan error)
 	go func() { ended <- s.Watch(ctx, func(file string) { changes <- file }) }()
 	for _, name := range []string{"web/Chart.yaml", "web/templates/a.yaml", "new/Chart.yaml"} {
-		// The watch begins a moment after it is asked for, and hears of new directories a moment after they were made.
+		// The watch begins a moment after it is requested, and hears of new directories a moment after they were made.
 		for noticed := false; !noticed; {
 			save(name)
 			select {

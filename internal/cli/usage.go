@@ -46,7 +46,7 @@ func misused(cmd *cobra.Command, err error) error {
 	return console.Hint(err, "%s --help", cmd.CommandPath())
 }
 
-// strayed is an error for a word that is none of the commands below another one, which does nothing itself.
+// strayed is an error for a word that is not one of the commands below another one, which does nothing itself.
 func strayed(root *cobra.Command, args []string) error {
 	cmd, rest, err := root.Find(args)
 	if err != nil || cmd == root || cmd.Runnable() || !cmd.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {

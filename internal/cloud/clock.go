@@ -14,7 +14,7 @@ type Running struct{}
 // Now is the current time.
 func (Running) Now() time.Time { return time.Now() }
 
-// Manual is a clock that only moves when it is told to. It is safe for concurrent use.
+// Manual is a clock that only moves when it is moved. It is safe for concurrent use.
 type Manual struct {
 	mu  sync.Mutex
 	now time.Time

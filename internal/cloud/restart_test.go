@@ -137,7 +137,7 @@ func withoutSecrets(t *testing.T, dir, secret string) {
 		t.Fatalf("%d files and directories, %v", len(files), err)
 	}
 	for _, f := range files {
-		if f.IsDir() { // the buckets, which have nothing that nobody stored
+		if f.IsDir() { // the buckets, which have nothing that no one stored
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(dir, f.Name()))

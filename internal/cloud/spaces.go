@@ -46,7 +46,7 @@ func (c *Cloud) space(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// put stores a file in one step, so that nobody reads half of one.
+// put stores a file in one step, so that no one reads half of one.
 func (c *Cloud) put(w http.ResponseWriter, r *http.Request, name string) {
 	if !c.writes(r) {
 		http.Error(w, "only the token of the account may store files", http.StatusForbidden)

@@ -51,11 +51,11 @@ type Judge interface {
 // Listener is notified of changes. The calls come from the goroutines of the watches and must not
 // block.
 type Listener interface {
-	// ObjectChanged tells that the record of an object changed, appeared or went.
+	// ObjectChanged reports whether the record of an object changed, appeared or went.
 	ObjectChanged(id engine.ObjectID)
-	// KindChanged tells that a kind has become served, or is no longer.
+	// KindChanged reports whether a kind has become served, or is no longer.
 	KindChanged(gk schema.GroupKind)
-	// Reconnected tells that the cluster answers again.
+	// Reconnected reports whether the cluster answers again.
 	Reconnected()
 }
 

@@ -17,7 +17,7 @@ type expectation struct {
 	served chan struct{}
 }
 
-// Expect tells of definitions that are about to be applied: what needs one of their kinds waits until it is served.
+// Expect reports definitions that are about to be applied: what needs one of their kinds waits until it is served.
 func (k *Kinds) Expect(definitions []*unstructured.Unstructured) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// Resolve is how a kind is reached, in the version asked for or in another one. It is an error when the kind is not served and it
+// Resolve is how a kind is reached, in the version requested or in another one. It is an error when the kind is not served and it
 // is unknown whether it is gone.
 func (k *Kinds) Resolve(ctx context.Context, gvk schema.GroupVersionKind) (Resource, bool, error) {
 	if r, served := k.find(gvk); served {
@@ -55,7 +55,7 @@ func (k *Kinds) ready(ctx context.Context) error {
 	return fmt.Errorf("the API server is not ready: %w", err)
 }
 
-// find is Find in the version asked for, or else in another one.
+// find is Find in the version requested, or else in another one.
 func (k *Kinds) find(gvk schema.GroupVersionKind) (Resource, bool) {
 	if r, ok := k.Find(gvk); ok {
 		return r, true
@@ -63,7 +63,7 @@ func (k *Kinds) find(gvk schema.GroupVersionKind) (Resource, bool) {
 	return k.Lookup(gvk.GroupKind().WithVersion(""))
 }
 
-// UnknownKind tells that it is not known whether a cluster serves a kind. It may pass by itself.
+// UnknownKind reports whether it is unknown whether a cluster serves a kind. It may forward its own.
 type UnknownKind struct {
 	Kind schema.GroupKind
 	Err  error
@@ -77,7 +77,7 @@ func (e *UnknownKind) Error() string {
 // Unwrap returns the cause.
 func (e *UnknownKind) Unwrap() error { return e.Err }
 
-// Undiscovered tells which API groups are unknown, since the last discovery failed for them; nil when none is.
+// Undiscovered reports which API groups are unknown, since the last discovery failed for them; nil when none is.
 func (k *Kinds) Undiscovered() error {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -87,7 +87,7 @@ func (k *Kinds) Undiscovered() error {
 	return &discovery.ErrGroupDiscoveryFailed{Groups: k.failed}
 }
 
-// unknown tells why it is unknown whether a kind is served, nil when it is not served.
+// unknown reports why it is unknown whether a kind is served, nil when it is not served.
 func (k *Kinds) unknown(gk schema.GroupKind) error {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -130,7 +130,7 @@ func incomplete(lists []*metav1.APIResourceList, failed map[schema.GroupVersion]
 	return all
 }
 
-// hasEnded tells whether the end of the definition of a kind was seen, and nothing defines it since.
+// hasEnded reports whether the end of the definition of a kind was seen, and nothing defines it since.
 func (k *Kinds) hasEnded(gk schema.GroupKind) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

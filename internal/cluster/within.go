@@ -6,7 +6,7 @@ import (
 )
 
 // Within waits for something to be read, such as the first lists of watches, but no longer than until ctx ends: what is
-// read then goes on by itself. The error names what.
+// read then continues without it. The error names what.
 func Within(ctx context.Context, what string, read func() error) error {
 	ready := make(chan error, 1)
 	go func() { ready <- read() }()

@@ -40,7 +40,7 @@ func (s standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
-// nobody responds while no replica serves, or the one that does cannot be reached.
+// no one responds while no replica serves, or the one that does cannot be reached.
 func nobody(w http.ResponseWriter, _ *http.Request, _ error) {
 	w.Header().Set("Retry-After", retryAfter)
 	http.Error(w, "no replica serves", http.StatusServiceUnavailable)

@@ -91,7 +91,7 @@ type Running struct {
 // Bounds of a start and of the parts of a stop.
 const (
 	startTimeout = 60 * time.Second
-	// startGrace is how long a start has to end by itself once its time is over.
+	// startGrace is how long a start has to end on its own once its time is over.
 	startGrace   = storeTimeout + 5*time.Second
 	partsTimeout = 5 * time.Second
 	// serverTimeout is how long the API server has once all connections to it are closed. It needs the store to end.
@@ -405,7 +405,7 @@ func (r *Running) Stop(ctx context.Context) error {
 		}
 		theProcess.remove(r)
 		if err == nil {
-			// Where etcd may still write, nobody else may.
+			// Where etcd may still write, no one else may.
 			if r.cfg.Ephemeral && !r.cfg.Keep {
 				err = os.RemoveAll(r.cfg.Dir)
 			}

@@ -31,7 +31,7 @@ func (f finalizers) enable(o *options.ServerRunOptions) {
 	generic.EnablePlugins = append(generic.EnablePlugins, finalizersPlugin)
 }
 
-// Handles tells that only creations matter.
+// Handles reports whether only creations matter.
 func (f finalizers) Handles(operation admission.Operation) bool { return operation == admission.Create }
 
 // Admit puts the finalizer of its kind on an object.

@@ -228,7 +228,7 @@ func (s seeds) write(ctx context.Context, client *clientv3.Client) error {
 }
 
 // appliedBy is what the API server records of a definition that a manager applied. Lists of definitions belong to a manager as a whole,
-// so that no schema is needed to tell which fields there are.
+// so that no schema is needed to report which fields there are.
 func appliedBy(u *unstructured.Unstructured, manager string) (metav1.ManagedFieldsEntry, error) {
 	value, err := typed.DeducedParseableType.FromUnstructured(u.Object)
 	if err != nil {

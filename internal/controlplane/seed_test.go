@@ -17,7 +17,7 @@ import (
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// TestSeed has a control plane begin with what its API server and the owner of the definitions would have written: nobody changes it
+// TestSeed has a control plane begin with what its API server and the owner of the definitions would have written: no one changes it
 // again.
 func TestSeed(t *testing.T) {
 	const manager = "someone"

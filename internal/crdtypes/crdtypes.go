@@ -2,7 +2,7 @@
 //
 // It is pure: definitions in, files out, the same bytes for the same input. A package is written for each version of a group. Schemas
 // that are structurally equal become one type, those that equal a well-known type of Kubernetes become that type, and enums become
-// constants. The names of types are written down beside them, so that they stay when a definition gains a field.
+// constants. The names of types are recorded beside them, so that they stay when a definition gains a field.
 //
 // Optional fields follow one rule. Objects are pointers, since an empty object is not an absent one. Strings are values: the empty string
 // is an absent one. Numbers and booleans are pointers unless the schema says that zero is what absence means, or that zero is not

@@ -154,7 +154,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// A field that is added anywhere renames no type, since the names are written down.
+// A field that is added anywhere renames no type, since the names are recorded.
 func TestNamesStay(t *testing.T) {
 	before := `{"type":"object","properties":{"late":{"type":"object","properties":{"thing":{"type":"object","properties":{"a":{"type":"string"}}}}}}}`
 	after := `{"type":"object","properties":{

@@ -61,7 +61,7 @@ func words(name string) []string {
 	return all
 }
 
-// cutsBefore tells whether a word begins at i: "repo|URL", "URL|Path", not "UR|L".
+// cutsBefore reports whether a word begins at i: "repo|URL", "URL|Path", not "UR|L".
 func cutsBefore(name string, i int) bool {
 	if !isUpper(name[i]) {
 		return false
@@ -91,7 +91,7 @@ func singular(name string) string {
 	return name[:len(name)-1]
 }
 
-// taggable tells whether a struct tag can name a field: encoding/json reads no others.
+// taggable reports whether a struct tag can name a field: encoding/json reads no others.
 func taggable(name string) bool {
 	if name == "" {
 		return false

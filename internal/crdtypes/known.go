@@ -38,7 +38,7 @@ type knownType struct {
 }
 
 // wellKnown are the types in their order of preference. Small types, whose structure says little, are only those whose names of fields
-// say it; of two types with the same structure, the name of the property tells which.
+// say it; of two types with the same structure, the name of the property reports which.
 func wellKnown() *knownTypes {
 	k := &knownTypes{compared: map[comparison]bool{}}
 	for _, t := range []reflect.Type{
@@ -110,7 +110,7 @@ func (k *knownTypes) find(property string, s *Schema) (reflect.Type, bool) {
 	return nil, false
 }
 
-// isEmbeddedMetadata tells whether an object has the fields that controller-gen writes for embedded metadata.
+// isEmbeddedMetadata reports whether an object has the fields that controller-gen writes for embedded metadata.
 func isEmbeddedMetadata(s *Schema) bool {
 	for _, name := range []string{"annotations", "finalizers", "labels", "name", "namespace"} {
 		if s.Properties[name] == nil {
@@ -120,7 +120,7 @@ func isEmbeddedMetadata(s *Schema) bool {
 	return len(s.Properties) == 5
 }
 
-// similar tells whether the names of fields permit that a schema is a type: the type has all of them, and not many more. A definition
+// similar reports whether the names of fields permit that a schema is a type: the type has all of them, and not many more. A definition
 // may be older than the type.
 func (k *knownType) similar(s *Schema) bool {
 	if len(s.Properties) > len(k.fields) {
@@ -140,7 +140,7 @@ func (k *knownType) similar(s *Schema) bool {
 	return missing == 0 || len(s.Properties) >= 3 && missing <= len(s.Properties) || k.of == of[corev1.ResourceRequirements]() && missing == 1
 }
 
-// matches tells whether every value that a schema describes fits into a type, and the type says nothing else than the schema.
+// matches reports whether every value that a schema describes fits into a type, and the type says nothing else than the schema.
 func (k *knownTypes) matches(s *Schema, t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -246,7 +246,7 @@ func digest(value any) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// byPointer tells whether a field is a pointer: see the rule of the package.
+// byPointer reports whether a field is a pointer: see the rule of the package.
 func (f *field) byPointer() bool {
 	if f.required || f.root && f.typ.form == structForm {
 		return false

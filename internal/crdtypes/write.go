@@ -251,7 +251,7 @@ func definitionsJSON(of groupVersion, kinds []kindVersion, status bool) ([]byte,
 	return b.Bytes(), nil
 }
 
-// schemaWithout is the schema of a kind without descriptions, and without its status unless that was asked for.
+// schemaWithout is the schema of a kind without descriptions, and without its status unless that was requested.
 func schemaWithout(raw map[string]any, status bool) map[string]any {
 	plain := withoutDescriptions(raw)
 	properties, ok := plain["properties"].(map[string]any)

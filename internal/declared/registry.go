@@ -103,7 +103,7 @@ func (r *Registry[T, P]) Drop(id engine.UnitID) {
 	delete(r.held, id)
 }
 
-// Newer tells whether an object is a later version than another one, or was created after that one was deleted.
+// Newer reports whether an object is a later version than another one, or was created after that one was deleted.
 func Newer(o, than metav1.Object) bool {
 	a, b := o.GetResourceVersion(), than.GetResourceVersion()
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Grant tells whether the unit that declares an object may have Secrets of a namespace of its cluster be read for that object.
+// Grant reports whether the unit that declares an object may have Secrets of a namespace of its cluster be read for that object.
 type Grant func(object engine.ObjectID, namespace string) bool
 
 // Grants are what the units of all dialects permit the objects that they declare. They are safe for concurrent use; without any, nothing
@@ -25,7 +25,7 @@ func (g *Grants) Add(grant Grant) {
 	g.all = append(g.all, grant)
 }
 
-// Permit tells whether any unit permits that Secrets of a namespace are read for an object that it declares.
+// Permit reports whether any unit permits that Secrets of a namespace are read for an object that it declares.
 func (g *Grants) Permit(object engine.ObjectID, namespace string) bool {
 	g.mu.RLock()
 	all := slices.Clone(g.all)
@@ -40,7 +40,7 @@ func (g *Grants) OnChange(do func()) {
 	g.changed = append(g.changed, do)
 }
 
-// Changed tells that something else may be permitted.
+// Changed reports whether something else may be permitted.
 func (g *Grants) Changed() {
 	g.mu.RLock()
 	all := slices.Clone(g.changed)

@@ -69,12 +69,12 @@ func (g Groups) Names() []string {
 	return names
 }
 
-// Serves tells whether an API group is served.
+// Serves reports whether an API group is served.
 func (g Groups) Serves(name string) bool {
 	return slices.ContainsFunc(g.all, func(one served) bool { return one.Name == name })
 }
 
-// ServesKind tells whether a kind of a dialect is served.
+// ServesKind reports whether a kind of a dialect is served.
 func (g Groups) ServesKind(d Dialect, k Kind) bool {
 	return slices.ContainsFunc(g.all, func(one served) bool { return one.of == d && one.Has(k.Group) })
 }
@@ -103,7 +103,7 @@ func (g Groups) Delivering() (delivering, others Groups) {
 	return delivering, others
 }
 
-// Knows tells whether objects of a kind are served.
+// Knows reports whether objects of a kind are served.
 func (g Groups) Knows(gk schema.GroupKind) bool {
 	return slices.ContainsFunc(g.Dialects(), func(d Dialect) bool {
 		return slices.ContainsFunc(d.Kinds(), func(k Kind) bool { return k.GroupKind == gk && g.ServesKind(d, k) })

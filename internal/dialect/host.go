@@ -66,8 +66,8 @@ type Host struct {
 
 // Substitutes stand in, in a simulation, for what units cannot read. They are safe for concurrent use.
 type Substitutes interface {
-	// LeaveOut is called with entries of kustomizations that are remote, and are left out; Marks makes values in the
-	// place of those that cannot be decrypted. Both are nil for a unit that has all it needs.
+	// LeaveOut is called with entries of kustomizations that are remote, and are left out; Marks makes values for
+	// those that cannot be decrypted. Both are nil for a unit that has all it needs.
 	LeaveOut(unit engine.UnitID) func(what, entry string)
 	Marks(unit engine.UnitID) func(key string) string
 	// Chart makes a stub of a chart that cannot be fetched; false where charts have to be real.

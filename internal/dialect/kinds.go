@@ -72,10 +72,10 @@ type Group struct {
 	Controllers []string
 }
 
-// Has tells whether objects of an API group are of the group.
+// Has reports whether objects of an API group are of the group.
 func (g Group) Has(api string) bool { return cmp.Or(g.API, g.Name) == api }
 
-// ServedBy tells whether a controller of the upstream serves the group.
+// ServedBy reports whether a controller of the upstream serves the group.
 func (g Group) ServedBy(controller string) bool {
 	return slices.ContainsFunc(g.Controllers, func(name string) bool {
 		return controller == name || strings.HasPrefix(controller, name+"-")
@@ -132,7 +132,7 @@ func (c Catalogue) Kind(gk schema.GroupKind) (Kind, bool) {
 	return Kind{}, false
 }
 
-// IsUnit tells whether an object declares a unit.
+// IsUnit reports whether an object declares a unit.
 func (c Catalogue) IsUnit(id engine.ObjectID) bool {
 	k, known := c.Kind(id.GroupKind())
 	return known && k.Role == Unit && id.Cluster == ""

@@ -77,7 +77,7 @@ type Repository struct {
 	// Root is the directory that the cluster begins with, relative to Dir; Objects are applied instead if there are any.
 	Root    string
 	Objects []*unstructured.Unstructured
-	// Ours tells which URLs of repositories are that of the working copy.
+	// Ours reports which URLs of repositories are that of the working copy.
 	Ours func(url string) bool
 	// AgeKey decrypts, if it is given.
 	AgeKey []byte
@@ -97,7 +97,7 @@ type Repository struct {
 	Alone bool
 	// Cluster is what is known of the cluster that units are rendered for; the zero value is none.
 	Cluster Seen
-	// Warn is told of problems that keep nothing from being rendered.
+	// Warn is notified of problems that keep nothing from being rendered.
 	Warn func(text string)
 }
 
@@ -135,11 +135,11 @@ type Seen struct {
 type Reader interface {
 	// Object returns an object of the kind; nil when there is none, or when it cannot be read.
 	Object(ctx context.Context, id engine.ObjectID) *unstructured.Unstructured
-	// ClusterWide reports that a kind has no namespaces, if it knows the kind.
+	// ClusterWide reports whether a kind has no namespaces, if it knows the kind.
 	ClusterWide(gvk schema.GroupVersionKind) (is, known bool)
 }
 
-// Scopes tell which kinds have namespaces.
+// Scopes report which kinds have namespaces.
 type Scopes interface {
 	Scope(gvk schema.GroupVersionKind) (namespaced, known bool)
 }
@@ -183,7 +183,7 @@ type OfflineUnit struct {
 	Namespaces []string
 	// Handled are the objects that are not simply applied.
 	Handled map[*unstructured.Unstructured]Handling
-	// Shown are those of the objects that hold values of Secrets without being any, with Masked in the place of these.
+	// Shown are those of the objects that hold values of Secrets without being any, with Masked instead of these.
 	Shown map[engine.ObjectID]*unstructured.Unstructured
 	// Kept are the objects that are left as they are once they exist.
 	Kept map[engine.ObjectID]bool
@@ -191,7 +191,7 @@ type OfflineUnit struct {
 	Compare Comparison
 }
 
-// Rendered tells whether Objects are all that there is.
+// Rendered reports whether Objects are all that there is.
 func (u *OfflineUnit) Rendered() bool { return !u.Skipped && u.Elsewhere == "" && u.Err == nil }
 
 // Held are the objects that the unit holds: those that are not hooks.
@@ -286,7 +286,7 @@ type Comparison interface {
 	Manager() string
 	// Placed is an object as it is applied; kinds without namespaces are not namespaced. A problem with it is printed.
 	Placed(o *unstructured.Unstructured, namespaced bool) (placed *unstructured.Unstructured, problem error)
-	// Differs tells whether a cluster would have to change an object: after is what a dry run of desired makes of live.
+	// Differs reports whether a cluster would have to change an object: after is what a dry run of desired makes of live.
 	Differs(ctx context.Context, desired, after, live *unstructured.Unstructured) (bool, error)
 }
 

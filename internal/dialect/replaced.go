@@ -52,7 +52,7 @@ func (r Replaced) Why(o *unstructured.Unstructured) string {
 	return ""
 }
 
-// replaces tells whether an object is one of the processes of an installation whose groups are served, or prepares for one.
+// replaces reports whether an object is one of the processes of an installation whose groups are served, or prepares for one.
 func (u ServedUpstream) replaces(gk schema.GroupKind, o *unstructured.Unstructured) bool {
 	if o.GetLabels()[PartOf] != u.PartOf {
 		return false

@@ -34,7 +34,7 @@ func (c Catalogue) StateOf(u *unstructured.Unstructured) State {
 	return Conventional(u)
 }
 
-// Conventional is how an object stands by the conventions of the field.
+// Conventional is how an object is on standby the conventions of the field.
 func Conventional(u *unstructured.Unstructured) State {
 	var s State
 	observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")

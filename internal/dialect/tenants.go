@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Tenancy is how the namespaces of a cluster are locked down. The zero value trusts everyone who may declare something.
+// Tenancy is how the namespaces of a cluster are locked down. The zero value trusts every account that can declare something.
 type Tenancy struct {
 	// Account is the ServiceAccount that acts for objects that name none, in their namespace; empty for the engine itself.
 	Account string

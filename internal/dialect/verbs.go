@@ -54,7 +54,7 @@ type Tabular interface {
 
 // Causing is a Dialect that knows more of why a unit is not ready than what the unit waits for.
 type Causing interface {
-	// Causes are the reasons, one after the other, each asked for when it is needed.
+	// Causes are the reasons, one after the other, each requested when it is needed.
 	Causes(ctx context.Context, s Session, u *unstructured.Unstructured) iter.Seq[Cause]
 }
 
@@ -77,7 +77,7 @@ type Destined interface {
 	// Clusters are those that units can deploy to, with the one that declares them first. With an error, they are those that are known in
 	// spite of it.
 	Clusters(ctx context.Context, s Session) ([]Cluster, error)
-	// ClusterOf is the name of the one among clusters that the unit of an object deploys to, or what the object says where it is none of
+	// ClusterOf is the name of the one among clusters that the unit of an object deploys to, or what the object says where it is not one of
 	// them; empty for objects that say nothing.
 	ClusterOf(u *unstructured.Unstructured, clusters []Cluster) string
 }
@@ -106,7 +106,7 @@ type Switching interface {
 	Switch(gk schema.GroupKind, suspend bool) map[string]any
 }
 
-// Answers tells whether a request was handled, or a later one: an object has room for one request, so that one which comes before the
+// Answers reports whether a request was handled, or a later one: an object has room for one request, so that one which comes before the
 // other was handled takes its place.
 func Answers(handled, token string) bool {
 	if handled == token {
@@ -121,9 +121,9 @@ func Answers(handled, token string) bool {
 type Requested interface {
 	// Request is the change that requests one. The token is that of no other request.
 	Request(token string, o RequestOptions) map[string]any
-	// Handled tells whether the last pass of an object answered a request, and has ended.
+	// Handled reports whether the last pass of an object answered a request, and has ended.
 	Handled(u *unstructured.Unstructured, token string) bool
-	// Forces tells whether objects of a kind can be forced and reset.
+	// Forces reports whether objects of a kind can be forced and reset.
 	Forces(gk schema.GroupKind) bool
 }
 
@@ -132,7 +132,7 @@ type RequestOptions struct{ Force, Reset bool }
 
 // Syncing is a Dialect with kinds whose objects are synced by operations, which have results of their own.
 type Syncing interface {
-	// Syncs tells whether objects of a kind are.
+	// Syncs reports whether objects of a kind are.
 	Syncs(gk schema.GroupKind) bool
 	// Sync syncs an object, and follows that to its end.
 	Sync(ctx context.Context, s Session, u *unstructured.Unstructured, o SyncOptions) (reached bool, err error)
@@ -140,7 +140,7 @@ type Syncing interface {
 
 // Promoting is a Dialect with kinds to whose objects something is promoted.
 type Promoting interface {
-	// Promotes tells whether something is promoted to objects of a kind.
+	// Promotes reports whether something is promoted to objects of a kind.
 	Promotes(gk schema.GroupKind) bool
 	// Promote promotes something to an object, and follows that to its end.
 	Promote(ctx context.Context, s Session, u *unstructured.Unstructured, o PromoteOptions) (reached bool, err error)
@@ -249,7 +249,7 @@ type Session interface {
 	Table(rows [][]string) error
 }
 
-// Done tells whether an object is as it should be.
+// Done reports whether an object is as it should be.
 type Done interface {
 	Done(u *unstructured.Unstructured) bool
 }

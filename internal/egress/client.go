@@ -77,7 +77,7 @@ func (r Rules) Transport() *http.Transport {
 func (r Rules) Restrict(t *http.Transport) { t.DialContext, t.DialTLSContext = r.DialContext, nil }
 
 // RestrictBehindProxy does the same for a transport that uses the proxies of the environment. These are of the person who starts the process: they
-// are reached anywhere, and are not asked for what is refused.
+// are reached anywhere, and are not asked what is refused.
 func (r Rules) RestrictBehindProxy(t *http.Transport) {
 	t.Proxy, t.DialContext = r.BehindProxy(http.ProxyFromEnvironment)
 	t.DialTLSContext = nil

@@ -4,7 +4,7 @@
 // The decision is made for the address of each connection, after names have been resolved, so that a name cannot change its
 // meaning between check and use. Rules are written as the setting webhook.ALLOWED_HOST_LIST of Gitea. The room refuses
 // addresses by which clouds and links configure machines, unless one is listed by its number. Proxies of the environment, which
-// connect to anything, are used only where a caller says so, and are not asked for addresses that are refused. It knows nothing of what is sent.
+// connect to anything, are used only where a caller says so, and are not asked addresses that are refused. It knows nothing of what is sent.
 package egress
 
 import (

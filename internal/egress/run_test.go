@@ -89,7 +89,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// TestProxies has a proxy of the environment reached on this machine, but not asked for what is refused; one that a tenant names is an address as any.
+// TestProxies has a proxy of the environment reached on this machine, but not asked what is refused; one that a tenant names is an address as any.
 func TestProxies(t *testing.T) {
 	seen := 0
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen++ }))

@@ -21,26 +21,26 @@ type Reader struct {
 	// is Sourceless is rendered from its declaration alone.
 	Current, Sourceless bool
 	Revision            string
-	// Moving is set while something is under way for it; Message is what it says of itself otherwise.
+	// Moving is set while something is in progress for it; Message is what it says of itself otherwise.
 	Moving  bool
 	Message string
 	// Broken is why it cannot be rendered.
 	Broken string
-	// Expects is why something is not known yet of what it declares, or of what becomes of that.
+	// Expects is why something is unknown yet of what it declares, or of what becomes of that.
 	Expects string
-	// Stands is set when what is not known of it does not become known without a change: it holds what it is known to have to do
+	// Stands is set when what is unknown of it does not become known without a change: it holds what it is known to have to do
 	// with alone. Had are the objects that it has or had, and Mentions is what its files name.
 	Stands   bool
 	Had      map[ObjectID]bool
 	Mentions Mentions
 	// Whole is set for a unit that waits with everything that it does, and not with its deletions alone: it waits for what
-	// comes by itself only, and not for units that are broken.
+	// comes on its own only, and not for units that are broken.
 	Whole bool
 	// Follows is set when it cannot come further before the unit that deletes has come to its end.
 	Follows bool
 }
 
-// Unread says why it is not known what a unit declares at the revision that its source has.
+// Unread says why it is unknown what a unit declares at the revision that its source has.
 func (x Reader) Unread() string {
 	switch {
 	case x.Idle:
@@ -58,7 +58,7 @@ func (x Reader) Unread() string {
 	}
 }
 
-// Unsettled says why it is not known yet what a unit claims of the revision that its source has; it is empty when that
+// Unsettled says why it is unknown yet what a unit claims of the revision that its source has; it is empty when that
 // is known, or when the unit claims nothing more.
 func (x Reader) Unsettled() string {
 	switch why := x.Unread(); {

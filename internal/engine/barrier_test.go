@@ -287,7 +287,7 @@ func TestBarrierOfTenants(t *testing.T) {
 	}
 }
 
-// TestBarrierOfALostSource has a source that cannot be fetched hold what the revision names, and everything while that is not known.
+// TestBarrierOfALostSource has a source that cannot be fetched hold what the revision names, and everything while that is unknown.
 func TestBarrierOfALostSource(t *testing.T) {
 	x, y, now := ObjectID{Kind: "C", Name: "x"}, ObjectID{Kind: "C", Name: "y"}, time.Unix(1000, 0)
 	at := Repository{Address: "repo"}

@@ -123,7 +123,7 @@ func (f Facts) unmet() []Wait {
 	return waits
 }
 
-// due tells whether a pass has to begin, and else when.
+// due reports whether a pass has to begin, and else when.
 func (f Facts) due() (bool, time.Time) {
 	if f.Last.Ended.IsZero() || f.Last.Key != f.Want() {
 		return true, time.Time{}
@@ -250,7 +250,7 @@ func (f Facts) decideHealth() Decision {
 	}
 	if !f.Now.Before(p.Deadline) {
 		if f.Health.Evaluating {
-			// What is not known yet is no reason to fail, or to roll anything back.
+			// What is unknown yet is no reason to fail, or to roll anything back.
 			return f.awaitHealth(f.Health.Pending, f.next(time.Time{}))
 		}
 		return f.unhealthy(fmt.Sprintf("health check failed after %s: timeout waiting for: [%s]",

@@ -9,7 +9,7 @@ import (
 const DependsOn = "headgate.dev/depends-on"
 
 // ParseDependsOn reads the value of the annotation DependsOn: "[group/]Kind/[namespace/]name, ...". A group
-// is told from a kind by the dot that every group has. The error names the item.
+// differs from a kind by the dot that every group has. The error names the item.
 func ParseDependsOn(text, namespace string) ([]Dependency, error) {
 	var deps []Dependency
 	for item := range strings.SplitSeq(text, ",") {

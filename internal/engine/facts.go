@@ -172,7 +172,7 @@ type SourceFact struct {
 	Message string
 }
 
-// In tells whether a desired state is made from what the source has now.
+// In reports whether a desired state is made from what the source has now.
 func (s SourceFact) In(k Key) bool { return s.Revision == k.Revision && s.Digest == k.Digest }
 
 // DependencyFact is what is known of one dependency.
@@ -226,9 +226,9 @@ const (
 	AbandonedSuspended Abandonment = "suspended"
 	// AbandonedSuperseded is a pass for something else than what is wanted now.
 	AbandonedSuperseded Abandonment = "superseded"
-	// AbandonedDrift begins again, since what was applied has been changed.
+	// AbandonedDrift starts over, since what was applied has been changed.
 	AbandonedDrift Abandonment = "drift"
-	// AbandonedRetry begins again what has failed.
+	// AbandonedRetry starts over what has failed.
 	AbandonedRetry Abandonment = "retry"
 )
 

@@ -80,7 +80,7 @@ func Named(all []Subject) string {
 	return fmt.Sprintf("%d %s (%s)", len(all), what, First(names, groupNames))
 }
 
-// namedBy tells whether a reason begins with the name of the object, as those of the API server do.
+// namedBy reports whether a reason begins with the name of the object, as those of the API server do.
 func namedBy(on Subject, reason string) bool {
 	rest, begins := strings.CutPrefix(reason, on.GroupKind().Kind)
 	group, _, named := strings.Cut(rest, ` "`+lastName(on)+`" `)

@@ -38,7 +38,7 @@ type Doomed struct {
 	Now   time.Time
 	// Bound is how long each of them is held at most.
 	Bound time.Duration
-	// Files is what the files of the revision mention that the unit has read, nil while that is not known.
+	// Files is what the files of the revision mention that the unit has read, nil while that is unknown.
 	Files *Mentions
 }
 
@@ -51,11 +51,11 @@ type Hold struct {
 	// Until is when the first of them is held no longer, and Ends how a person ends that before.
 	Until time.Time
 	Ends  string
-	// Late are the units whose sources may be behind: these are to be fetched now. Failing tells that all of them could
+	// Late are the units whose sources may be behind: these are to be fetched now. Failing reports that all of them could
 	// not be fetched last.
 	Late    []UnitID
 	Failing bool
-	// Stuck is set when nothing is under way for any of the units.
+	// Stuck is set when nothing is in progress for any of the units.
 	Stuck bool
 }
 

@@ -40,7 +40,7 @@ func (k Knot) String() string { return strings.Join(k.Steps, "; ") }
 // be it by their dependencies, by the health of objects, by the kinds and the objects that these need, or by all of them
 // together; dependencies that no unit declares; and health checks of units that no unit declares. Of the latter two it says
 // what they lack if it is unknown what a unit applies, which may declare that. It reports nothing else about what no known
-// unit applies: a chart or a controller may bring it. What several units declare is there once one of them has applied it, so that nobody
+// unit applies: a chart or a controller may bring it. What several units declare is there once one of them has applied it, so that no one
 // waits for a certain one. Kinds are those that declare units.
 func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 	k := knotter{

@@ -42,7 +42,7 @@ func MarksOf(u *unstructured.Unstructured, prefix string) Marks {
 	}
 }
 
-// IsMark tells whether an annotation or label of that name is one of the marks.
+// IsMark reports whether an annotation or label of that name is one of the marks.
 func IsMark(name, prefix string) bool {
 	key, ours := strings.CutPrefix(name, prefix)
 	return ours && prefix != "" && slices.Contains([]string{"reconcile", "ssa", "force", "prune"}, key)

@@ -18,7 +18,7 @@ type Mentions struct {
 	hashed             bool
 	// releases are names with one of which everything begins that a chart names by its release.
 	releases []string
-	// unread is set where there are other texts, which nobody could read: what the rest names may be of any kind.
+	// unread is set where there are other texts, which no one could read: what the rest names may be of any kind.
 	unread bool
 }
 
@@ -77,7 +77,7 @@ func (m *Mentions) Chart(text string, releases ...string) {
 	}
 }
 
-// Unread notes that there are other texts, which nobody could read.
+// Unread notes that there are other texts, which no one could read.
 func (m *Mentions) Unread() { m.unread = true }
 
 // Empty reports whether nothing was read.

@@ -61,7 +61,7 @@ const (
 )
 
 // soon is how near something is that is still waited for; transientTries and refusedTries are how often a failure is
-// retried that may pass on its own.
+// retried that may pass without a change.
 const (
 	soon           = 30 * time.Second
 	transientTries = 8
@@ -99,7 +99,7 @@ func (m Motion) Settled() bool {
 }
 
 // Overtaken reports that the source differs from when the unit was decided upon: what the source has is known at
-// once, and the unit is notified a moment later.
+// once, and the unit learns of it a moment later.
 func (m Motion) Overtaken() bool {
 	switch m.Phase {
 	case PhaseWaitingForSource:

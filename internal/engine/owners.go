@@ -10,7 +10,7 @@ const (
 	// Loose is the grip of a unit that declares the object at most: others may apply it, and do not delete it.
 	Loose Grip = iota
 	// Recorded is that of a unit whose status says that it applied the object once. The marks of the live object
-	// tell whether that is so.
+	// report whether that is so.
 	Recorded
 	// Applying is that of a unit that is writing the object right now.
 	Applying
@@ -18,7 +18,7 @@ const (
 	Held
 )
 
-// Owners says which units own which object: the first that applies it, until it lets go, and those that join it because
+// Owners says which units own which object: the first that applies it, until it releases, and those that join it because
 // they declare the same. A unit that declares an object without having applied it owns nothing; it only keeps others from
 // deleting the object.
 //
@@ -26,7 +26,7 @@ const (
 type Owners struct {
 	// claims are those of each object, the owners first and in the order in which they came to own it.
 	claims map[ObjectID][]claim
-	// marked are the units whose names the objects bear, as far as units have applied them here.
+	// marked are the units whose names the objects carry, as far as units have applied them here.
 	marked map[ObjectID]UnitID
 	// byUnit are the objects of each unit, so that everything goes with it.
 	byUnit map[UnitID]map[ObjectID]struct{}
@@ -114,7 +114,7 @@ func (o *Owners) Hold(id ObjectID, unit UnitID) bool {
 	return true
 }
 
-// Lead has a unit hold an object before all others that own it: the object bears its name.
+// Lead has a unit hold an object before all others that own it: the object carries its name.
 func (o *Owners) Lead(id ObjectID, unit UnitID) {
 	o.of(id, unit).grip = Held
 	at := o.index(id, unit)
@@ -123,13 +123,13 @@ func (o *Owners) Lead(id ObjectID, unit UnitID) {
 	o.marked[id] = unit
 }
 
-// free tells whether a unit owns an object already, or nobody does.
+// free reports whether a unit owns an object already, or no one does.
 func (o *Owners) free(id ObjectID, unit UnitID) bool {
 	_, owned := o.Owner(id)
 	return !owned || o.Grip(id, unit) >= Applying
 }
 
-// sort puts the owners of an object first. Whoever has come to be one is the last of them.
+// sort puts the owners of an object first. Anyone who has come to be one is the last of them.
 func (o *Owners) sort(id ObjectID) {
 	slices.SortStableFunc(o.claims[id], func(a, b claim) int {
 		switch owns, other := a.grip >= Applying, b.grip >= Applying; {
@@ -156,7 +156,7 @@ func (o *Owners) Writers(id ObjectID, but UnitID) []UnitID {
 }
 
 // Loosen weakens the grip of a unit on an object. When it was the first owner of the object, or its status named the object
-// and nobody owned it, the next unit that declares it is returned.
+// and no one owned it, the next unit that declares it is returned.
 func (o *Owners) Loosen(id ObjectID, unit UnitID, to Grip) (heir UnitID, changed bool) {
 	owner, owned := o.Owner(id)
 	named := !owned && o.Grip(id, unit) == Recorded && to == Loose
@@ -217,7 +217,7 @@ func (o *Owners) Grip(id ObjectID, unit UnitID) Grip {
 	return Loose
 }
 
-// Declares tells whether a unit declares an object.
+// Declares reports whether a unit declares an object.
 func (o *Owners) Declares(id ObjectID, unit UnitID) bool {
 	at := o.index(id, unit)
 	return at >= 0 && o.claims[id][at].declared
@@ -228,7 +228,7 @@ func (o *Owners) Owners(id ObjectID) []UnitID {
 	return o.having(id, func(c claim) bool { return c.grip >= Applying })
 }
 
-// Marked returns the unit whose name an object bears that has been applied here.
+// Marked returns the unit whose name an object carries that has been applied here.
 func (o *Owners) Marked(id ObjectID) (UnitID, bool) {
 	unit, known := o.marked[id]
 	return unit, known

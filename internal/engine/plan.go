@@ -30,7 +30,7 @@ type Live struct {
 type Memory struct {
 	// Digest is that of the declaration, with what says how it is written. It is empty when nothing is known.
 	Digest string
-	// UID, Owned, Updated and Version are those of the object then; Signs say which of them tell that it is as it was.
+	// UID, Owned, Updated and Version are those of the object then; Signs say which of them report that it is as it was.
 	UID, Owned, Updated string
 	Version             uint64
 	Signs               Signs
@@ -62,7 +62,7 @@ const (
 	SignsVersion
 )
 
-// Stands tells whether an object is as it was recorded. One that was left alone stands as long as it is to be.
+// Stands reports whether an object is as it was recorded. One that was left alone stands as long as it is to be.
 func (m Memory) Stands(live Live) bool {
 	switch {
 	case m.Left:
@@ -80,7 +80,7 @@ func (m Memory) Stands(live Live) bool {
 	}
 }
 
-// Drifted tells whether what is known of an object is no longer what was recorded. What was never applied has not drifted.
+// Drifted reports whether what is known of an object is no longer what was recorded. What was never applied has not drifted.
 func (m Memory) Drifted(live Live) bool { return (m.Left || m.Digest != "") && !m.Stands(live) }
 
 // Change is what a plan does with one object, and why.

@@ -75,7 +75,7 @@ func commit(revision string) string {
 
 func (x Reading) has(other Reading) bool { return commit(x.Revision) == commit(other.Revision) }
 
-// lags reports whether a source may not have read yet what another one has. Which of two revisions is older nobody knows
+// lags reports whether a source may not have read yet what another one has. Which of two revisions is older no one knows
 // who has no history; but a fetch that began after a revision was known gives that one, or a later one.
 func (x Reading) lags(other Reading) bool {
 	return !x.Fixed && !x.has(other) && x.Fetched.Before(other.Known)

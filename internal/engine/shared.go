@@ -26,7 +26,7 @@ type Dispute struct {
 
 // Share puts together what several units declare of one object, in the order in which they own it. A field belongs to the
 // first that declares it: where a later one declares it otherwise, the first one's value stays, and the later one disputes
-// it. Lists are compared, and belong to somebody, as a whole. Labels and annotations whose names begin with one of marks say
+// it. Lists are compared, and belong to someone, as a whole. Labels and annotations whose names begin with one of marks say
 // how an owner marks or treats the object; they are no content, and those of the first unit count.
 func Share(declared []Declaration, marks ...string) (*unstructured.Unstructured, map[UnitID][]Dispute) {
 	contents := make([]map[string]any, len(declared))
@@ -106,14 +106,14 @@ func fold(whole, next map[string]any, at []string) [][]string {
 	return otherwise
 }
 
-// equal tells whether two values are the same in JSON, however their numbers are held.
+// equal reports whether two values are the same in JSON, however their numbers are held.
 func equal(a, b any) bool {
 	one, err1 := json.Marshal(a)
 	other, err2 := json.Marshal(b)
 	return err1 == nil && err2 == nil && string(one) == string(other)
 }
 
-// has tells whether an object has a value at a path, or above it one that is no map.
+// has reports whether an object has a value at a path, or above it one that is not a map.
 func has(object map[string]any, field []string) bool {
 	value := object[field[0]]
 	inner, isMap := value.(map[string]any)

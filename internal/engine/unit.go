@@ -94,7 +94,7 @@ type HealthPolicy struct {
 	Patient bool
 }
 
-// Checked tells whether the unit has any health to wait for.
+// Checked reports whether the unit has any health to wait for.
 func (h HealthPolicy) Checked() bool { return h.Wait || len(h.Checks) > 0 }
 
 // HealthExpr holds the CEL expressions of one kind, or without a kind those of every kind of the group that has none
@@ -198,13 +198,13 @@ type Unit struct {
 	Confined bool
 }
 
-// Sourced tells whether the objects of the unit come from a source.
+// Sourced reports whether the objects of the unit come from a source.
 func (u *Unit) Sourced() bool { return u.Source != (SourceID{}) }
 
 // IgnoreRule names fields that the unit leaves to others.
 type IgnoreRule struct {
 	Paths []Pointer
-	// Match tells which objects are meant.
+	// Match reports which objects are meant.
 	Match func(ObjectView) bool `json:"-"`
 }
 

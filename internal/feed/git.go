@@ -76,7 +76,7 @@ func (v *gitVisit) run() (Result, error) {
 	return out, err
 }
 
-// list has the references listed, unless that was done in time, and tells whether they were requested. What came of it is in
+// list has the references listed, unless that was done in time, and reports whether they were requested. What came of it is in
 // the remote; the error is why nothing was requested, or did not matter.
 func (v *gitVisit) list() (requested bool, err error) {
 	r := v.remote
@@ -121,7 +121,7 @@ func (v *gitVisit) fetch() (*source.GitResult, error) {
 	r, selected := v.remote, revisionOf(v.Options)
 	began, previous, tree := time.Now(), v.Previous, v.Tree
 	if tree == nil {
-		// It is of another reader, who may select something else.
+		// It is of another reader, whose selection may differ.
 		previous, tree = "", r.trees.any()
 	}
 	got, err := source.FetchGit(v.ctx, v.Options, previous, tree)

@@ -46,7 +46,7 @@ type attempt struct {
 	late time.Duration
 }
 
-// serves tells whether an attempt is as good as one that is made now.
+// serves reports whether an attempt is as good as one that is made now.
 func (a *attempt) serves(q request) bool {
 	return !a.began.IsZero() && !a.began.Before(q.since) && (a.late == 0 || a.late >= q.timeout)
 }

@@ -41,7 +41,7 @@ func (e *Engine) watchInstances(ctx context.Context) error {
 	return nil
 }
 
-// followsInstances tells whether FluxInstances say what is permitted here: where they are served, and in every shard of a cluster
+// followsInstances reports whether FluxInstances say what is permitted here: where they are served, and in every shard of a cluster
 // that has them.
 func (e *Engine) followsInstances() bool {
 	if e.Serve.Serves(toolkit.Operator.Name) {

@@ -205,7 +205,7 @@ func (d *reporter) Release(ctx context.Context, id engine.UnitID) error {
 	return toolkit.SetFinalizer(ctx, d.Home.Dynamic.Resource(toolkit.Kustomizations), ks, toolkit.Finalizer, false)
 }
 
-// Connect tells how the cluster of a Kustomization is reached that names one.
+// Connect reports how the cluster of a Kustomization is reached that names one.
 func (d *reporter) Connect(ctx context.Context, id engine.UnitID) (runner.Connection, error) {
 	ref := access.ClusterRef{}
 	if ks, ok := d.registry.Get(id); ok {
@@ -221,7 +221,7 @@ func (d *reporter) Connect(ctx context.Context, id engine.UnitID) (runner.Connec
 	return connection, err
 }
 
-// Orphaned reports that the account of a deleted Kustomization was deleted: its objects cannot be deleted
+// Orphaned reports whether the account of a deleted Kustomization was deleted: its objects cannot be deleted
 // any more, as with the upstream.
 func (d *reporter) Orphaned(ctx context.Context, id engine.UnitID) error {
 	o, target, ok := d.declaring(id)

@@ -152,13 +152,13 @@ func (*Dialect) Request(token string, o dialect.RequestOptions) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": annotations}}
 }
 
-// Handled tells whether the status names a request, or one that took its place, and the object is no longer on its way.
+// Handled reports whether the status names a request, or one that took its place, and the object is no longer on its way.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	ready, _, _, _ := dialect.Condition(u, toolkit.ConditionReady)
 	return dialect.Answers(dialect.Text(u, "status", "lastHandledReconcileAt"), token) && ready != "Unknown"
 }
 
-// Forces tells whether a kind is that of releases.
+// Forces reports whether a kind is that of releases.
 func (*Dialect) Forces(gk schema.GroupKind) bool { return gk == toolkit.HelmReleaseKind }
 
 var (

@@ -29,7 +29,7 @@ const publicScope = "public-only"
 
 func (c caller) publicOnly() bool { return slices.Contains(c.scopes, publicScope) }
 
-// covers tells whether the scopes of a token allow reading or writing in a category of the API.
+// covers reports whether the scopes of a token allow reading or writing in a category of the API.
 func (c caller) covers(category string, write bool) bool {
 	if !c.known() || c.password || slices.Contains(c.scopes, "all") || slices.Contains(c.scopes, "write:"+category) {
 		return true
@@ -119,12 +119,12 @@ func (s *Server) token(text string) (caller, bool) {
 	return found, found.known()
 }
 
-// owns tells whether a user acts for an owner: as the owner, as a member, as an administrator. A token for what is public acts for no private owner.
+// owns reports whether a user acts for an owner: as the owner, as a member, as an administrator. A token for what is public acts for no private owner.
 func owns(user caller, owner store.Account) bool {
 	return user.known() && (!owner.Private || !user.publicOnly()) && (user.ID == owner.ID || user.Admin || slices.Contains(owner.Members, user.ID))
 }
 
-// reads tells whether a user has read access to a repository.
+// reads reports whether a user has read access to a repository.
 func reads(user caller, at place) bool {
 	if !at.Private && !at.owner.Private {
 		return true
@@ -159,7 +159,7 @@ func (s *Server) Owner(_ context.Context, name string) (string, bool) {
 	return found.Name, found.ID != 0
 }
 
-// Permits tells whether a user, or anyone if login is empty, has access to what belongs to an owner.
+// Permits reports whether a user, or anyone if login is empty, has access to what belongs to an owner.
 func (s *Server) Permits(_ context.Context, login, owner string, write bool) bool {
 	var user caller
 	var of store.Account

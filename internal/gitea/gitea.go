@@ -271,7 +271,7 @@ func (p place) full() string { return p.owner.Name + "/" + p.Name }
 
 var errNoRepository = errors.New("repository")
 
-// find finds a repository, whoever asks.
+// find finds a repository, for any client.
 func (s *Server) find(owner, name string) (place, error) {
 	var at place
 	var ok bool

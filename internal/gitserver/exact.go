@@ -14,7 +14,7 @@ import (
 type File struct {
 	// Path is relative to the root of the repository, with slashes.
 	Path string
-	// Executable tells whether its owner may execute it.
+	// Executable reports whether its owner may execute it.
 	Executable bool
 	// Content reads all of it.
 	Content func() ([]byte, error)

@@ -169,7 +169,7 @@ func (m *Mirror) Branch() string {
 	return m.branch
 }
 
-// ShowAs has the working copy shown under a further branch, which is told before the first Sync: whatever reads that branch gets what
+// ShowAs has the working copy shown under a further branch, which is set before the first Sync: whatever reads that branch gets what
 // is checked out. A working copy that is on no branch is on that one.
 func (m *Mirror) ShowAs(ctx context.Context, branch string) {
 	m.mu.Lock()

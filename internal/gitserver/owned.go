@@ -22,7 +22,7 @@ type Access interface {
 	// An error that is a Refusal is the answer; any other is logged and answered as an internal error.
 	Open(r *http.Request, owner, name string, push bool) (Grant, error)
 	// Pushed is called after git has processed a push, which may have changed nothing, before the client has the end of the
-	// answer. The context is not that of the client, who may have left.
+	// answer. The context is not that of the client, since that may have left.
 	Pushed(ctx context.Context, to Grant)
 }
 
@@ -81,7 +81,7 @@ func parseOwned(r *http.Request) (ownedRequest, bool) {
 	return ownedRequest{owner: owner, name: name, rest: rest, push: asked.push, writes: asked.writes}, ok
 }
 
-// Matches tells whether a request is one of a git client for a repository that has an owner.
+// Matches reports whether a request is one of a git client for a repository that has an owner.
 func (o *Owned) Matches(r *http.Request) bool {
 	_, ok := parseOwned(r)
 	return ok

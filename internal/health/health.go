@@ -60,7 +60,7 @@ func verdictOf(s status.Status) engine.Verdict {
 	}
 }
 
-// isFinishedJobless tells that a pod has run to its end, which kstatus counts as not ready.
+// isFinishedJobless reports whether a pod has run to its end, which kstatus counts as not ready.
 func isFinishedJobless(u *unstructured.Unstructured) bool {
 	if u.GroupVersionKind().GroupKind() != (schema.GroupKind{Kind: "Pod"}) {
 		return false
@@ -69,7 +69,7 @@ func isFinishedJobless(u *unstructured.Unstructured) bool {
 	return phase == "Succeeded"
 }
 
-// jobRunning tells that a Job has neither completed nor failed; a unit waits for the end of its
+// jobRunning reports whether a Job has neither completed nor failed; a unit waits for the end of its
 // Jobs, not for their start.
 func jobRunning(u *unstructured.Unstructured) bool {
 	if u.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "batch", Kind: "Job"}) {
@@ -163,7 +163,7 @@ func note(err error, held string) string {
 	return "by its health expression: " + held
 }
 
-// generationBehind tells that status.observedGeneration is set and older than the object.
+// generationBehind reports whether status.observedGeneration is set and older than the object.
 func generationBehind(u *unstructured.Unstructured) bool {
 	observed, found, err := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
 	return err == nil && found && observed >= 0 && observed < u.GetGeneration()

@@ -24,7 +24,7 @@ func reported(u *unstructured.Unstructured) (engine.Verdict, string, bool) {
 	return "", "", false
 }
 
-// isManaged tells whether an object is a managed resource of Crossplane.
+// isManaged reports whether an object is a managed resource of Crossplane.
 func isManaged(u *unstructured.Unstructured, group string) bool {
 	_, has, _ := unstructured.NestedMap(u.Object, "spec", "forProvider")
 	return has && strings.HasSuffix(group, ".crossplane.io")

@@ -77,7 +77,7 @@ func (c *Chart) load() (*chartv2.Chart, error) {
 	return loaded, nil
 }
 
-// dependenciesPresent tells which dependencies are named and not packed.
+// dependenciesPresent reports which dependencies are named and not packed.
 func dependenciesPresent(c *chartv2.Chart) error {
 	var missing []string
 	for _, wanted := range c.Metadata.Dependencies {

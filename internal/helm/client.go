@@ -23,7 +23,7 @@ import (
 // defaultTimeout bounds each hook of an action that says nothing else, as in Flux.
 const defaultTimeout = 5 * time.Minute
 
-// ErrNotFound tells that the storage has no release of the name.
+// ErrNotFound reports that the storage has no release of the name.
 var ErrNotFound = driver.ErrReleaseNotFound
 
 // Client carries out actions on releases whose records are in one namespace, as one account. It is
@@ -36,7 +36,7 @@ type Client struct {
 	// known are the records of releases, when they are remembered, and written what their actions wrote.
 	known   map[string][]*releasev1.Release
 	written *[]*unstructured.Unstructured
-	// guard is nil where nobody is asked.
+	// guard is nil where no one is asked.
 	guard Guard
 }
 

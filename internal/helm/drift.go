@@ -36,7 +36,7 @@ type DriftOptions struct {
 // Difference is an object that is not what the manifest of its release says.
 type Difference struct {
 	ID engine.ObjectID
-	// Missing tells that the object is gone.
+	// Missing reports whether the object is gone.
 	Missing bool
 	// Fields are JSON pointers to what differs, sorted; never values.
 	Fields []string
@@ -247,7 +247,7 @@ func pathsIn(o *unstructured.Unstructured, pointers []string) []managedfields.Pa
 	return paths
 }
 
-// inList tells whether what is at a pointer is a list.
+// inList reports whether what is at a pointer is a list.
 func inList(o *unstructured.Unstructured, at engine.Pointer) bool {
 	value, _ := at.Lookup(o.Object)
 	_, is := value.([]any)

@@ -18,7 +18,7 @@ import (
 
 // Guard is asked by the actions of a Client about objects, before these are touched.
 type Guard interface {
-	// Claim is told which objects a revision is about to have. An error ends the action: nothing has been recorded or
+	// Claim is called with the objects that a revision is about to have. An error ends the action: nothing has been recorded or
 	// written then.
 	Claim(ctx context.Context, objects []engine.Entry) error
 	// Outdated are objects that the next revision does not have; those that it returns are not deleted.

@@ -36,7 +36,7 @@ func ReleaseName(name string) string {
 }
 
 // History returns what the storage holds of a release, the newest revision first; nothing when there
-// is no release of the name. What was recorded of its revisions before tells which artifact a chart
+// is no release of the name. What was recorded of its revisions before reports which artifact a chart
 // came from; that goes into the digest, and Helm does not know it.
 func (c *Client) History(ctx context.Context, name string, recorded ...plan.Snapshot) ([]plan.Snapshot, error) {
 	releases, err := c.releases(ctx, name)

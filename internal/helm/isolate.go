@@ -14,7 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
-// The functions that templates of a chart call in the place of what is in them.
+// The functions that templates of a chart call instead of what is in them.
 const (
 	renderAll = "headgateRenderAll"
 	rendering = "headgateRendered"

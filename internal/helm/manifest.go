@@ -48,7 +48,7 @@ type Rendered struct {
 }
 
 // Manifest returns the objects of a revision as they were applied: with what Helm sets on them, and in
-// their namespaces. Version zero is the last one. ErrNotFound tells that there is no such revision.
+// their namespaces. Version zero is the last one. ErrNotFound reports that there is no such revision.
 func (c *Client) Manifest(ctx context.Context, name string, version int) (*Rendered, error) {
 	releases, err := c.releases(ctx, name)
 	if err != nil {

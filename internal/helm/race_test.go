@@ -2,5 +2,5 @@
 
 package helm
 
-// raced is so where the race detector watches: it keeps memory and stacks of its own, and ends a process that gets no more by itself.
+// raced is so where the race detector watches: it keeps memory and stacks of its own, and ends a process that gets no more.
 const raced = true

@@ -24,7 +24,7 @@ import (
 // schemaTimeout bounds the fetch of a schema that another one refers to.
 const schemaTimeout = 15 * time.Second
 
-// SchemaError tells that values do not satisfy the schema of a chart.
+// SchemaError reports whether values do not satisfy the schema of a chart.
 type SchemaError struct {
 	// Chart is the chart, or the dependency, whose schema it is.
 	Chart string

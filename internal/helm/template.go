@@ -23,7 +23,7 @@ type TemplateOptions struct {
 	APIVersions []string
 	// Upgrade renders as for an upgrade.
 	Upgrade bool
-	// ClusterWide, when set, tells which kinds have no namespaces; objects then have what Helm sets when it
+	// ClusterWide, when set, reports which kinds have no namespaces; objects then have what Helm sets when it
 	// applies them, and the namespace of the release when they name none.
 	ClusterWide func(schema.GroupVersionKind) bool
 }

@@ -34,7 +34,7 @@ type UpstreamError struct {
 
 func (e *UpstreamError) Error() string { return e.text }
 
-// Is tells that it is ErrUpstream.
+// Is reports whether it is ErrUpstream.
 func (e *UpstreamError) Is(target error) bool { return target == ErrUpstream }
 
 // electionSuffix follows the controller in the names of the upstream's leases; those of shards have the shard behind it.
@@ -154,9 +154,9 @@ const (
 	componentLabel = "app.kubernetes.io/component"
 )
 
-// Serves tells which of the groups the workload serves, if it is a controller of an upstream that does, whether it has
+// Serves reports which of the groups the workload serves, if it is a controller of an upstream that does, whether it has
 // replicas or not. It has the label of its upstream, since its name is one that others use too; where an installation may
-// rename controllers, their labels, those of their pods or their name tell what they are.
+// rename controllers, their labels, those of their pods or their name report what they are.
 func (w Workload) Serves(serve dialect.Groups) (group, upstream string, is bool) {
 	for _, up := range serve.Upstreams() {
 		for _, name := range w.calledAs(up.Upstream) {

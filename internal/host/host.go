@@ -81,7 +81,7 @@ type Simulation interface {
 	Wrap(config *rest.Config) (*rest.Config, error)
 	// Standing returns where all units stand, and whether stand-ins may yet be made for what they wait for in that moment.
 	Standing(ctx context.Context) (states []runner.State, providing bool)
-	// Assumed tells whether an object counts as healthy although expressions say otherwise, since simulated values are what they read.
+	// Assumed reports whether an object counts as healthy although expressions say otherwise, since simulated values are what they read.
 	Assumed(o *unstructured.Unstructured, exprs []engine.HealthExpr) bool
 	// Run makes stand-ins until ctx ends.
 	Run(ctx context.Context)
@@ -206,7 +206,7 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// yields tells whether a part leaves an object to a simulation.
+// yields reports whether a part leaves an object to a simulation.
 func (e *Engine) yields(id engine.ObjectID) bool {
 	for _, p := range e.parts {
 		if of, is := p.(dialect.Yielding); is && of.Yields(id) {

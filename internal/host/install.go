@@ -43,7 +43,7 @@ func Definitions(serve dialect.Groups) ([]*unstructured.Unstructured, error) {
 	return n.definitions, err
 }
 
-// Add applies definitions that no group has. A cluster in which someone else has defined one of the kinds keeps all of them as they are:
+// Add applies definitions that no group has. A cluster in which another manager has defined one of the kinds keeps all of them as they are:
 // added is not set then.
 func Add(ctx context.Context, config *rest.Config, definitions []*unstructured.Unstructured) (added bool, err error) {
 	client, err := dynamic.NewForConfig(config)

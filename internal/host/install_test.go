@@ -40,7 +40,7 @@ func TestDelivering(t *testing.T) {
 	}
 }
 
-// TestReplacing has the same definitions of a repository left alone, parsed by the installation or by itself.
+// TestReplacing has the same definitions of a repository left alone, parsed by the installation or on its own.
 func TestReplacing(t *testing.T) {
 	serve := dialects.All().All()
 	first, laterGroups := serve.Delivering()

@@ -50,7 +50,7 @@ func (l *late) bring(ctx context.Context, config *rest.Config, kinds *cluster.Ki
 	return nil
 }
 
-// over tells whether nothing is left to do.
+// over reports whether nothing is left to do.
 func (l *late) over() bool {
 	select {
 	case <-l.ended:

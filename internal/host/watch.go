@@ -155,7 +155,7 @@ func (m *Controllers) Other(ctx context.Context) error {
 	return refusal
 }
 
-// None waits until no other controller serves a group, and tells which one it waits for.
+// None waits until no other controller serves a group, and reports which one it waits for.
 func (m *Controllers) None(ctx context.Context, told func(error)) error {
 	return m.until(ctx, func(now error) bool {
 		if now != nil {

@@ -26,7 +26,7 @@ func (e *EscapeError) Error() string {
 }
 
 // Resolve replaces the addresses of packages in the sources of an Application, or of the template of an ApplicationSet, by that of the
-// working copy. The file of the object lies in dir, relative to the working copy. It tells whether there was any.
+// working copy. The file of the object lies in dir, relative to the working copy. It reports whether there was any.
 func Resolve(o *unstructured.Unstructured, dir string) (bool, error) {
 	spec, _ := o.Object["spec"].(map[string]any)
 	if template, is := spec["template"].(map[string]any); is {

@@ -71,7 +71,7 @@ func document(text []byte) (*unstructured.Unstructured, error) {
 	}
 	fields, is := content.(map[string]any)
 	if !is {
-		return nil, nil //nolint:nilnil // text without an object is none of ours, and no mistake
+		return nil, nil //nolint:nilnil // text without an object is not one of our own, and no mistake
 	}
 	o := &unstructured.Unstructured{Object: fields}
 	version, err := schema.ParseGroupVersion(o.GetAPIVersion())

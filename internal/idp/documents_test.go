@@ -44,7 +44,7 @@ func TestDocuments(t *testing.T) {
 }
 
 // FuzzDocuments reads anything. What is read has a kind and a name, can be written as JSON, and does not change when each address is replaced
-// by itself; after each has been replaced by something else, there is none of them.
+// on its own; after each has been replaced by something else, there is not one of them.
 func FuzzDocuments(f *testing.F) {
 	f.Add([]byte(app("shop", one("cnoe://web"))))
 	f.Add([]byte("kind: [\n---\n" + appSet("set", `{generators: [{matrix: {generators: [{git: {repoURL: "cnoe://a"}}]}}], templatePatch: "a: cnoe://x\n"}`)))

@@ -38,7 +38,7 @@ type Input struct {
 	// Kind of the input.
 	Kind Kind
 	// Path is the absolute path of the directory or the file. For a URL it is the directory that the repository has been checked out
-	// to, which whoever fetched it fills in; addresses of its packages may lead anywhere in the repository, and never out of it.
+	// to, which its reader fills in; addresses of its packages may lead anywhere in the repository, and never out of it.
 	Path string
 	// Remote is what a URL names.
 	Remote Remote
@@ -152,7 +152,7 @@ func (p Problem) Error() string {
 // Unwrap is what is wrong.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Holds tells whether a package of an earlier Result is still declared, or may be: its file is empty, as while it is written, or its file or its
+// Holds reports whether a package of an earlier Result is still declared, or may be: its file is empty, as while it is written, or its file or its
 // input cannot be read now. What it deployed is withdrawn only when it does not hold.
 func (r Result) Holds(earlier Package) bool {
 	key := earlier.Key()

@@ -30,7 +30,7 @@ type Remote struct {
 	Path string
 	// Ref is a branch, a tag or a commit; empty for the default branch.
 	Ref string
-	// Submodules tells whether these are fetched as well; they are by default.
+	// Submodules reports whether these are fetched as well; they are by default.
 	Submodules bool
 	// Timeout limits the fetch: 27s by default, an hour at most.
 	Timeout time.Duration
@@ -100,7 +100,7 @@ func parseSCP(text string) (Remote, string, error) {
 	return Remote{URL: host + ":" + repository}, within, nil
 }
 
-// isRepository tells whether a text may be the path of a repository.
+// isRepository reports whether a text may be the path of a repository.
 func isRepository(text string) bool {
 	return strings.Trim(text, "/") != "" && !strings.ContainsFunc(text, func(r rune) bool { return invalidInPath(r) || strings.ContainsRune(" #\\", r) }) &&
 		!slices.Contains(strings.Split(text, "/"), "..")

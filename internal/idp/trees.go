@@ -23,7 +23,7 @@ type tree struct {
 // trees are the directories that packages are read from, the widest first.
 type trees []tree
 
-// openTrees opens directories. Those that cannot be opened are left out; what is in them is then outside of all.
+// openTrees opens directories. Those that cannot be opened are left out; what is in them is then outside all.
 func openTrees(dirs []string) trees {
 	var all trees
 	for _, dir := range dirs {

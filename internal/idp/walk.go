@@ -20,7 +20,7 @@ const (
 type Entry struct {
 	// Path is relative to the directory of the repository, Source relative to the file system: both with slashes.
 	Path, Source string
-	// Executable tells whether its owner may execute it.
+	// Executable reports whether its owner may execute it.
 	Executable bool
 	// Size in bytes.
 	Size int64

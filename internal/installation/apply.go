@@ -33,7 +33,7 @@ type Change struct {
 	Action string
 }
 
-// Apply applies the objects, one after the other, and tells what became of each. What is refused does not stop
+// Apply applies the objects, one after the other, and reports what became of each. What is refused does not stop
 // the others; the error names all of it.
 func Apply(ctx context.Context, config *rest.Config, objects []*unstructured.Unstructured, told func(Change)) error {
 	client, mapper, err := connect(config)
@@ -146,7 +146,7 @@ func removeOne(ctx context.Context, client dynamic.ResourceInterface, name strin
 // look is how often a Deployment is polled.
 const look = 500 * time.Millisecond
 
-// Wait waits until the Deployments among the objects are rolled out, and tells what is missing whenever that
+// Wait waits until the Deployments among the objects are rolled out, and reports what is missing whenever that
 // changes. When ctx ends before, the error wraps ErrUnhealthy and says what is missing.
 func Wait(ctx context.Context, config *rest.Config, objects []*unstructured.Unstructured, told func(string)) error {
 	client, err := kubernetes.NewForConfig(config)

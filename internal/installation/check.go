@@ -188,7 +188,7 @@ func (c *checker) controllers(ctx context.Context) error {
 	return nil
 }
 
-// holder names the holder of the lease of a shard; nobody and next are the finding if there is none.
+// holder names the holder of the lease of a shard; no one and next are the finding if there is none.
 func (c *checker) holder(ctx context.Context, shard, nobody, next string) error {
 	holder, err := host.Holder(ctx, c.client, shard, time.Now())
 	switch {

@@ -50,7 +50,7 @@ func verbs(list string, resources ...string) []string {
 	return all
 }
 
-// What is served decides what the controller may do by itself; what it does as an account needs nothing.
+// What is served decides what the controller may do on its own; what it does as an account needs nothing.
 func TestTenantsServe(t *testing.T) {
 	const own, read = "get list watch create patch delete", "get list watch"
 	flux := allowedFor(t, "flux")

@@ -1,6 +1,6 @@
 // Package jq evaluates expressions of jq that others write, and that name fields of an object.
 //
-// What names fields and elements by itself is evaluated here, in the time of one reading of the object. Everything else is a program, whose
+// What names fields and elements only is evaluated here, in the time of one reading of the object. Everything else is a program, whose
 // library can be interrupted between two steps alone, while one step may take all memory: it is a job of the sandbox. The package refuses
 // variables of the process, files and further input, and knows nothing of what is done with the fields.
 package jq

@@ -109,8 +109,7 @@ func (k *Kit) StartPlane(ctx context.Context) error {
 	return nil
 }
 
-// StartGit starts the Git server, again after a stop, with the repositories and the address of
-// before.
+// StartGit starts the Git server, again after a stop, with the same repositories and address.
 func (k *Kit) StartGit(ctx context.Context) error {
 	artifacts := http.NewServeMux()
 	git := http.StripPrefix("/git", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { k.Git.ServeHTTP(w, r) }))

@@ -12,7 +12,7 @@ type transfers struct {
 	sent map[string]int
 }
 
-// Transfers tells how often commits of a repository were sent to a client.
+// Transfers reports how often commits of a repository were sent to a client.
 func (k *Kit) Transfers(repo string) int {
 	k.transfers.mu.Lock()
 	defer k.transfers.mu.Unlock()

@@ -41,7 +41,7 @@ func TestChartsStaySmall(t *testing.T) {
 	}
 }
 
-// helm tells whether a room may reach the code of Helm, and of clients with it.
+// helm reports whether a room may reach the code of Helm, and of clients with it.
 func helm(room, prefix string) bool {
 	return prefix != server && (room == module+"chart/helm" || strings.HasPrefix(room, module+"chart/helm/"))
 }

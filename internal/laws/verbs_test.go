@@ -58,7 +58,7 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// ofDialect tells whether a room is one of a dialect.
+// ofDialect reports whether a room is one of a dialect.
 func ofDialect(room string) bool {
 	for _, of := range []string{"internal/flux", "internal/argo", "internal/health/argocd", "internal/workflow", "internal/builds", "internal/virtual", "api"} {
 		if room == of || strings.HasPrefix(room, of+"/") {

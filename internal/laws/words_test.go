@@ -22,7 +22,7 @@ type words struct {
 	instead map[string]string
 }
 
-// TestWords keeps messages and docs in the words of the glossary.
+// TestWords keeps messages, comments and docs in the words of the glossary.
 func TestWords(t *testing.T) {
 	data, err := os.ReadFile(glossary)
 	if err != nil {
@@ -39,6 +39,11 @@ func TestWords(t *testing.T) {
 		for text := range literals(f.ast) {
 			for _, found := range banned.in(text) {
 				t.Errorf("%s: %q says %s", f.path, text, found)
+			}
+		}
+		for _, group := range f.ast.Comments {
+			for _, found := range banned.in(group.Text()) {
+				t.Errorf("%s: a comment says %s: %q", f.path, found, group.Text())
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func Culprit(o *unstructured.Unstructured, ours string, fields []Path) string {
 	return manager
 }
 
-// in tells whether a set of managed fields holds the field. Lists are managed by keys or as a whole, so that a path into a list counts
+// in reports whether a set of managed fields holds the field. Lists are managed by keys or as a whole, so that a path into a list counts
 // as the list.
 func (p Path) in(set *fieldpath.Set) bool {
 	var elements []any

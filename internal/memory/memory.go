@@ -50,7 +50,7 @@ func Limit() int64 {
 // Tune is for processes that carry a control plane: garbage is collected when the heap is four times what was kept, or when a
 // gigabyte of garbage has gathered, up to the limit of the container and, where it has none, up to half of what the machine has; from
 // there on as often as it takes to stay below. Where GOGC or GOMEMLIMIT is set, nothing changes but for the limit of a container; where the memory of the
-// machine is not known, nothing at all.
+// machine is unknown, nothing at all.
 func Tune() {
 	limit := Limit()
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
@@ -116,7 +116,7 @@ func containerLimit(text string) int64 {
 	return bytes / 10 * 9
 }
 
-// machine is the memory of the machine in bytes, or zero where that is not known.
+// machine is the memory of the machine in bytes, or zero where that is unknown.
 func machine() int64 {
 	data, err := os.ReadFile(machineFile)
 	if err != nil {

@@ -96,7 +96,7 @@ type Migration struct {
 	say     func(what, text string)
 }
 
-// New returns a Migration from an engine, which tells what it does.
+// New returns a Migration from an engine, which reports what it does.
 func New(config *rest.Config, of Upstream, say func(what, text string)) (*Migration, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -228,8 +228,8 @@ func (m *Migration) Pause(ctx context.Context, p Paused) error {
 	return nil
 }
 
-// Resume starts what was paused, as it was, and forgets the migration when all of it runs. Headgate stops by
-// itself when it sees the first of the controllers; the others follow when it has released its lease.
+// Resume starts what was paused, as it was, and forgets the migration when all of it runs. Headgate stops
+// when it sees the first of the controllers; the others follow when it has released its lease.
 func (m *Migration) Resume(ctx context.Context) error {
 	p, err := m.recorded(ctx)
 	if err != nil {

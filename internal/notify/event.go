@@ -80,7 +80,7 @@ type Event struct {
 // maxMessage is the longest message that the wire form allows.
 const maxMessage = 39000
 
-// Check tells what an event lacks that came from elsewhere.
+// Check reports what an event lacks that came from elsewhere.
 func (e *Event) Check() error {
 	switch {
 	case e.InvolvedObject.Kind == "" || e.InvolvedObject.Name == "" || e.InvolvedObject.Namespace == "":

@@ -148,7 +148,7 @@ func (c *sender) do(ctx context.Context, m message) ([]byte, error) {
 	return body, verdict(answer, body)
 }
 
-// verdict tells what an answer means.
+// verdict reports what an answer means.
 func verdict(answer *http.Response, body []byte) error {
 	code := answer.StatusCode
 	if code >= 200 && code < 300 {

@@ -68,7 +68,7 @@ func Forge(kind string) bool {
 	return slices.Contains([]string{typeGitHub, typeGitLab, typeGitea}, kind)
 }
 
-// Check tells what the settings lack, by the field or the entry of the Secret.
+// Check reports what the settings lack, by the field or the entry of the Secret.
 func (s *Settings) Check() error {
 	if !Serves(s.Type) {
 		return fmt.Errorf("spec.type: type %q is not supported; use one of %s", s.Type, strings.Join(Types(), ", "))

@@ -147,7 +147,7 @@ func findRoot(dir, base string, layouts []dialect.Layouts) (string, error) {
 	return "", fmt.Errorf("%w in %q: %s", ErrNoRoot, dir, strings.Join(words, ", and "))
 }
 
-// isLed tells whether the roots of another dialect lead to everything that declares units of a root.
+// isLed reports whether the roots of another dialect lead to everything that declares units of a root.
 func isLed(dir string, r dialect.Root, own int, found [][]dialect.Root) bool {
 	for i, others := range found {
 		for _, other := range others {

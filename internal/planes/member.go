@@ -33,7 +33,7 @@ type member struct {
 	since              time.Time
 	// hurried has the plane stop without lingering.
 	hurried bool
-	// changed is closed and replaced at each change, wake has the goroutine look at its users again.
+	// changed is closed and replaced at each change, wake has the goroutine evaluate its users again.
 	changed chan struct{}
 	wake    chan struct{}
 	ended   chan struct{}
@@ -78,7 +78,7 @@ func (p *Pool) leave(m *member, user string) {
 	p.tell(m)
 }
 
-// tell has everybody look at a member again. The caller holds the mutex.
+// tell has everybody evaluate a member again. The caller holds the mutex.
 func (p *Pool) tell(m *member) {
 	close(m.changed)
 	m.changed = make(chan struct{})

@@ -48,19 +48,19 @@ type Config struct {
 	Linger time.Duration
 	// Most is the number of planes that may run at once; 0 means 16.
 	Most int
-	// Notify, when set, is told of each plane that starts, stops or dies, in one line.
+	// Notify, when set, is called, with one line, for each plane that starts, stops or dies.
 	Notify func(string)
 	Log    logr.Logger
 	Guard  guard.Guard
 }
 
-// Bounds of what a Pool does by itself.
+// Bounds of what a Pool does on its own.
 const (
 	defaultLinger = 30 * time.Second
 	defaultMost   = 16
 	stopTimeout   = 20 * time.Second
 	// A plane that died is restarted after firstDelay, then after twice as long each time, at most after longestDelay. One
-	// that ran for as long as that begins anew.
+	// that ran for as long as that starts over.
 	firstDelay   = time.Second
 	longestDelay = time.Minute
 )
@@ -125,7 +125,7 @@ func (p *Plane) RESTConfig() *rest.Config { return p.running.RESTConfig() }
 func (p *Plane) Kubeconfig() string { return p.running.Kubeconfig() }
 
 // Done is closed when the plane has died, or was stopped. A user that has not released it acquires it again, which waits
-// until it was restarted, and releases the former one then: address and credentials are mostly those of before.
+// until it was restarted, and releases the former one then: address and credentials mostly stay.
 func (p *Plane) Done() <-chan struct{} { return p.done }
 
 // Err is why the plane is done: nil while it runs and after it was stopped without anything wrong.

@@ -167,7 +167,7 @@ func (p *Pool) discard(name string) (string, error) {
 	return gone, nil
 }
 
-// Close stops all planes, whoever uses them, and deletes the state of an ephemeral Pool. It returns once they have stopped,
+// Close stops all planes, also those in use, and deletes the state of an ephemeral Pool. It returns once they have stopped,
 // or ctx has ended.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()

@@ -73,7 +73,7 @@ func newView(states []runner.State, now time.Time, width int, all bool) view {
 	return v
 }
 
-// open tells whether a unit is still to become ready.
+// open reports whether a unit is still to become ready.
 func open(s runner.State) bool { return !s.Ready && !s.Suspended }
 
 // rank counts the gates before a unit. One in a cycle counts as if the cycle ended where it is met again.
@@ -92,7 +92,7 @@ func (v view) rank(id engine.UnitID) int {
 	return rank
 }
 
-// above tells whether a unit is the other one, or stands above it in the tree.
+// above reports whether a unit is the other one, or stands above it in the tree.
 func (v view) above(id, other engine.UnitID) bool {
 	return id == other || slices.ContainsFunc(v.parts[id], func(s runner.State) bool { return v.above(s.Unit, other) })
 }

@@ -259,7 +259,7 @@ func (p *Printer) wordsOf(n runner.Note) words {
 	return s
 }
 
-// isOld takes what is about to be said of a unit into account, in the words for one that is made of others, and tells whether it is no news.
+// isOld takes what is about to be said of a unit into account, in the words for one that is made of others, and reports whether it is no news.
 func (p *Printer) isOld(n runner.Note, subject string, s *words) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -284,7 +284,7 @@ func (p *Printer) isOld(n runner.Note, subject string, s *words) bool {
 	return repeated || !news
 }
 
-// waitsItsTurn tells whether a unit waits for what comes before it, as with every commit.
+// waitsItsTurn reports whether a unit waits for what comes before it, as with every commit.
 func waitsItsTurn(n runner.Note) bool {
 	return !n.Failed && (n.Phase == engine.PhaseWaitingForDependencies || n.Phase == engine.PhaseWaitingForSource)
 }
@@ -321,7 +321,7 @@ func (p *Printer) Source(id engine.SourceID, text string) {
 	p.poke()
 }
 
-// Changed tells that something was printed since it was last asked.
+// Changed reports whether something was printed since it was last asked.
 func (p *Printer) Changed() <-chan struct{} { return p.changed }
 
 // Clear takes the block off the terminal.

@@ -23,14 +23,14 @@ const (
 	// promotionInfo and stepInfo are what an operation says of why it was requested.
 	promotionInfo = "kargo.akuity.io/promotion"
 	stepInfo      = "kargo.akuity.io/step"
-	// refreshAnnotation has Argo CD fetch the sources of an Application anew.
+	// refreshAnnotation has Argo CD fetch the sources of an Application again.
 	refreshAnnotation = "argocd.argoproj.io/refresh"
 )
 
 // denied is an error that trying again does not change.
 type denied struct{ error }
 
-// sync has Applications synced, each once for a step, and tells whether all are.
+// sync has Applications synced, each once for a step, and reports whether all are.
 func (p *part) sync(ctx context.Context, promotion *v1alpha1.Promotion, alias string, sync *steps.Sync) plan.Outcome {
 	outcome := plan.Outcome{Status: plan.StepSucceeded}
 	var checked []any
@@ -152,7 +152,7 @@ func (p *part) synced(ctx context.Context, promotion *v1alpha1.Promotion, alias 
 	return "its sync is requested", p.request(ctx, app, change)
 }
 
-// of tells whether an operation was requested by a step of a Promotion.
+// of reports whether an operation was requested by a step of a Promotion.
 func of(app *unstructured.Unstructured, promotion, alias string, path ...string) bool {
 	lines, _, _ := unstructured.NestedSlice(app.Object, path...)
 	seen := map[string]any{}

@@ -3,7 +3,7 @@
 //
 // What follows from objects is decided by the pure room plan; configurations are evaluated by the room expressions, and steps carried out by the room
 // steps. This room refuses to touch an Application that has not authorized the Stage, to send credentials in clear unless a person permits it, to
-// read a Secret that is not labelled for it, and to serve anything unless it is told to: by a person, or by a boot of which nothing leaves the process.
+// read a Secret that is not labelled for it, and to serve anything unless it is permitted: by a person, or by a boot of which nothing leaves the process.
 package promote
 
 import (
@@ -117,7 +117,7 @@ func (*Dialect) Request(token string, _ dialect.RequestOptions) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.RefreshAnnotation: token}}}
 }
 
-// Handled tells whether a request was answered. Kinds that note nothing are answered at once.
+// Handled reports whether a request was answered. Kinds that note nothing are answered at once.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	if u.GetKind() != v1alpha1.WarehouseKind {
 		return true
@@ -125,7 +125,7 @@ func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	return dialect.Answers(dialect.Text(u, "status", "lastHandledRefresh"), token)
 }
 
-// Forces tells that nothing is forced or reset beyond that.
+// Forces reports whether nothing is forced or reset beyond that.
 func (*Dialect) Forces(schema.GroupKind) bool { return false }
 
 var (

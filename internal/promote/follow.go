@@ -18,7 +18,7 @@ func (p *part) follow() {
 	})
 }
 
-// applicationChanged has those look at an Application that wait for it, or have it for their health.
+// applicationChanged has those evaluate an Application that wait for it, or have it for their health.
 func (p *part) applicationChanged(app *unstructured.Unstructured) {
 	for _, one := range p.promotions.All() {
 		i := int(one.Status.CurrentStep)

@@ -20,7 +20,7 @@ import (
 // maxMeasured bounds a response that is measured, in bytes; measureTimeout is how long a request may take that names no timeout.
 const maxMeasured, measureTimeout = 1 << 20, 10 * time.Second
 
-// carryOut makes the measurements that are due, or looks at those in progress, and says when to look again.
+// carryOut makes the measurements that are due, or evaluates those in progress, and says when to look again.
 func (p *part) carryOut(
 	ctx context.Context, run *unstructured.Unstructured, spec analysis.Spec, status analysis.Status, now time.Time,
 ) (analysis.Status, time.Time) {

@@ -65,7 +65,7 @@ func (t rewriting) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	response.Request = r
-	// A server that names itself, such as a registry where to log in, means the address that was asked for.
+	// A server that names itself, such as a registry where to log in, means the address that was requested.
 	if to.Path == r.URL.Path {
 		for _, name := range []string{"Www-Authenticate", "Location"} {
 			for i, value := range response.Header[name] {
@@ -95,7 +95,7 @@ func (n *network) allow(ctx context.Context, address string) error {
 	return nil
 }
 
-// inClear tells whether a login for an address would be sent without encryption, beyond this machine.
+// inClear reports whether a login for an address would be sent without encryption, beyond this machine.
 func (n *network) inClear(address string) bool {
 	if rest, oci := strings.CutPrefix(address, "oci://"); oci || !strings.Contains(address, "://") {
 		address = "https://" + rest

@@ -93,7 +93,7 @@ func (p *part) config(ctx context.Context, id engine.UnitID) rounds.Next {
 		keep[key] = true
 		token, missing := p.tokens.Value(key, tokens.Ref{Namespace: c.Namespace, Name: r.Secret, Key: r.Key, Field: field + ".secretRef"})
 		if token == "" {
-			// Without a reason it is not known yet, and this pass is made again when it is.
+			// Without a reason it is unknown yet, and this pass is made again when it is.
 			if missing != "" {
 				problems = errors.Join(problems, errors.New(missing))
 			}

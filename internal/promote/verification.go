@@ -115,7 +115,7 @@ func (p *part) analyse(
 	return check, again, nil
 }
 
-// elsewhere tells whether Argo Rollouts carries out AnalysisRuns: its own kind is then defined.
+// elsewhere reports whether Argo Rollouts carries out AnalysisRuns: its own kind is then defined.
 func (p *part) elsewhere(ctx context.Context) (bool, error) {
 	_, err := p.Home.Dynamic.Resource(rolloutsGroup.WithResource("rollouts")).List(ctx, metav1.ListOptions{Limit: 1})
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {

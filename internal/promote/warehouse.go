@@ -85,7 +85,7 @@ func (p *part) limited(id engine.UnitID) time.Duration {
 	return time.Until(at)
 }
 
-// sameFindings tells whether two searches found the same.
+// sameFindings reports whether two searches found the same.
 func sameFindings(a, b *v1alpha1.DiscoveredArtifacts) bool {
 	return b != nil && reflect.DeepEqual(a.Git, b.Git) && reflect.DeepEqual(a.Images, b.Images) && reflect.DeepEqual(a.Charts, b.Charts)
 }
@@ -176,7 +176,7 @@ func (p *part) alias(ctx context.Context, id engine.UnitID) rounds.Next {
 	return rounds.Done(err)
 }
 
-// taken tells whether another Freight of the Project has an alias.
+// taken reports whether another Freight of the Project has an alias.
 func (p *part) taken(f *v1alpha1.Freight, alias string) bool {
 	for _, other := range p.freights.All() {
 		if other.Namespace == f.Namespace && other.Name != f.Name && other.Labels[v1alpha1.AliasLabel] == alias {

@@ -147,7 +147,7 @@ func (p *part) createMeasurer(ctx context.Context, resource schema.GroupVersionR
 	return made, nil
 }
 
-// terminate ends an AnalysisRun whose verification was aborted, with the Jobs and Workflows in progress. One that stays is carried out by nobody here.
+// terminate ends an AnalysisRun whose verification was aborted, with the Jobs and Workflows in progress. One that stays is carried out by no one here.
 func (p *part) terminate(ctx context.Context, ref *v1alpha1.AnalysisRunReference) {
 	run, err := p.Home.Dynamic.Resource(analysisRuns).Namespace(ref.Namespace).Patch(
 		ctx, ref.Name, types.MergePatchType, []byte(`{"spec":{"terminate":true}}`), metav1.PatchOptions{FieldManager: manager})

@@ -25,7 +25,7 @@ func (*Dialect) Request(token string, _ dialect.RequestOptions) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{managed.AnnotationRequestedAt: token}}}
 }
 
-// Handled tells whether the last pass answered a request.
+// Handled reports whether the last pass answered a request.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	return dialect.Answers(dialect.Text(u, "status", "lastHandledReconcileAt"), token)
 }

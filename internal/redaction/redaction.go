@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// cut is put in the place of the value of a parameter.
+// cut is put instead of the value of a parameter.
 const cut = "…"
 
 // shown are the parameters of URLs whose values are shown. Forges, registries and stores have many names for tokens and

@@ -30,7 +30,7 @@ type Fetched struct {
 	Fixed bool
 }
 
-// same tells whether two fetches brought the same.
+// same reports whether two fetches brought the same.
 func (f *Fetched) same(other *Fetched) bool {
 	return f.Path == other.Path && f.File == other.File && f.Tree.Digest() == other.Tree.Digest()
 }
@@ -48,7 +48,7 @@ const recent = 30 * time.Second
 // ErrMissing is a build that ended since something has to be fetched first. It is built again then.
 var ErrMissing = errors.New("something that a kustomization names elsewhere has to be fetched first")
 
-// Elsewhere is what one render reads outside of its tree. Nothing is fetched during a build: a build collects what it lacks,
+// Elsewhere is what one render reads outside its tree. Nothing is fetched during a build: a build collects what it lacks,
 // and is repeated when that was fetched, so that no slot and no lock is held while a server is waited for. It serves one
 // build at a time.
 type Elsewhere struct {
@@ -99,7 +99,7 @@ func (e *Elsewhere) Complete(ctx context.Context, build func() error) error {
 	}
 }
 
-// Before fetches what an earlier render has read, and tells whether it is the same now.
+// Before fetches what an earlier render has read, and reports whether it is the same now.
 func (e *Elsewhere) Before(ctx context.Context, read map[Remote]*Fetched) (same bool, err error) {
 	if e == nil || len(read) == 0 {
 		return len(read) == 0, nil
@@ -187,5 +187,5 @@ func (e *Elsewhere) measure() error {
 	return nil
 }
 
-// lacks tells whether a build has to be repeated.
+// lacks reports whether a build has to be repeated.
 func (e *Elsewhere) lacks() bool { return e != nil && len(e.missing) > 0 }

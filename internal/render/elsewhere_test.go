@@ -209,7 +209,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestNothingIsFetchedByKustomize enters an address wherever kustomize would request it by itself: refused, it is not requested, and
+// TestNothingIsFetchedByKustomize enters an address wherever kustomize would request it on its own: refused, it is not requested, and
 // fetched, it is requested by what fetches.
 func TestNothingIsFetchedByKustomize(t *testing.T) {
 	var asked atomic.Int32

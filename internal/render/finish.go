@@ -133,9 +133,9 @@ func replace(u *unstructured.Unstructured, o Options) error {
 	return nil
 }
 
-// Lacking is told of variables that nobody defines, and that are empty instead of an error.
+// Lacking is notified of variables that no one defines, and that are empty instead of an error.
 type Lacking interface {
-	// Undefined tells of the variables of one object, and returns the label that the object gets.
+	// Undefined reports the variables of one object, and returns the label that the object gets.
 	Undefined(names []string) (label string)
 }
 

@@ -30,7 +30,7 @@ type treeFS struct {
 	// elsewhere is what kustomizations may name outside the tree, nil where nothing is fetched; mounted is what they do name.
 	elsewhere *Elsewhere
 	mounted   map[string]*mount
-	// plugins are the configurations that directories make, and unbuilt the directories of which these are not known yet.
+	// plugins are the configurations that directories make, and unbuilt the directories of which these are unknown yet.
 	plugins map[string][]byte
 	unbuilt []string
 	// preparing is set while the kustomization of the unit is read, which is rewritten when it is complete.

@@ -28,7 +28,7 @@ const (
 	leastObjects = 3 * gathered
 )
 
-// errUnusual tells that a build has to be one.
+// errUnusual reports that a build has to be one.
 var errUnusual = errors.New("not a kustomization that only gathers resources")
 
 // separator is where the library divides a file into documents.

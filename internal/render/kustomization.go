@@ -15,9 +15,9 @@ import (
 var ErrPathNotFound = errors.New("kustomization path not found")
 
 var (
-	// errEmpty tells that there is nothing to render.
+	// errEmpty reports that there is nothing to render.
 	errEmpty = errors.New("nothing to render")
-	// errSchema tells that a kustomization brings a schema, which has to be built alone.
+	// errSchema reports that a kustomization brings a schema, which has to be built alone.
 	errSchema = errors.New("a kustomization contains a schema")
 )
 

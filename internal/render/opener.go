@@ -34,7 +34,7 @@ type opener struct {
 	schema, shared bool
 }
 
-// open sees every file that is read. A kustomization tells which files it refers to as data; these
+// open sees every file that is read. A kustomization reports which files it refers to as data; these
 // are read after it, and decrypted then.
 func (o *opener) open(rel string, data []byte) ([]byte, error) {
 	if slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(rel)) {

@@ -156,7 +156,7 @@ func queryOf(query string) Repository {
 	return out
 }
 
-// Marked tells whether an entry says by itself that it is a repository, so that no file is asked for there first.
+// Marked reports whether an entry says on its own that it is a repository, so that no file is requested there first.
 func (r Remote) Marked() bool {
 	text, _, _ := strings.Cut(r.URL, "?")
 	_, rest := schemeOf(text)
@@ -199,7 +199,7 @@ func (r Remote) Shown() string {
 	return before
 }
 
-// isURL tells whether kustomize requests an entry as a file from a web server.
+// isURL reports whether kustomize requests an entry as a file from a web server.
 func isURL(entry string) bool {
 	u, err := url.Parse(entry)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https")

@@ -56,9 +56,9 @@ type Options struct {
 	// LeaveOut, when set, has entries of kustomizations left out that are somewhere else than in the tree, and patches
 	// that fail because of a stand-in; it is called with what these are, LeftRemote or LeftPatch, and which.
 	LeaveOut func(what, entry string)
-	// Lacking, when set, has variables be empty that nobody defines.
+	// Lacking, when set, has variables be empty that no one defines.
 	Lacking Lacking
-	// Edit, when set, changes the kustomization of the unit before it is built; exists tells whether there is a
+	// Edit, when set, changes the kustomization of the unit before it is built; exists reports whether there is a
 	// directory at a path relative to that of the unit.
 	Edit func(k *types.Kustomization, exists func(dir string) bool) error
 	// Inflate, when set, makes manifests of the charts that kustomizations name. Without it they are refused.

@@ -257,5 +257,5 @@ func (r *rerouter) fetched(remote Remote, at string, kind entryKind) (string, er
 	return moved, nil
 }
 
-// errPlugins tells that the configurations in a directory have to be built first.
+// errPlugins reports that the configurations in a directory have to be built first.
 var errPlugins = errors.New("configurations of plugins have to be built first")

@@ -109,7 +109,7 @@ func wanted(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	return left
 }
 
-// check tells what an object lacks.
+// check reports what an object lacks.
 func check(o *unstructured.Unstructured) error {
 	switch {
 	case o.GetAPIVersion() == "":

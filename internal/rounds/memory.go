@@ -12,7 +12,7 @@ type Memory[T comparable] struct {
 	failures int
 }
 
-// Made tells whether the last pass was made for the same.
+// Made reports whether the last pass was made for the same.
 func (m *Memory[T]) Made(now T) bool { return m.made && m.of == now }
 
 // Last is what the last pass was made for, if there was one.

@@ -135,7 +135,7 @@ func (s *Slots) first(one *share) int {
 	})
 }
 
-// before tells whether a share is served before another one: that which has fewer slots, was served longer ago, or came
+// before reports whether a share is served before another one: that which has fewer slots, was served longer ago, or came
 // first.
 func (s *share) before(other *share) bool {
 	switch {

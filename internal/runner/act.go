@@ -98,7 +98,7 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 			return func() { r.stepFailed(id, p, err) }
 		}
 		if !declares {
-			// Which kinds it needs is not known before it acts.
+			// Which kinds it needs is unknown before it acts.
 			if err := t.cluster.Kinds.AwaitAll(ctx); err != nil {
 				return func() { r.stepFailed(id, p, err) }
 			}
@@ -205,7 +205,7 @@ func (r *Runner) replaceHeld(u *unit, p *engine.Pass, acted *Acted) {
 	r.drop(u, engine.Leftover(u.inventory, acted.Entries))
 	fresh := slices.ContainsFunc(acted.Entries, func(e engine.Entry) bool { return !u.owned[e.ID] })
 	r.setInventory(u, acted.Entries)
-	// What happened to an object before it was known to be of the unit has woken nobody.
+	// What happened to an object before it was known to be of the unit has woken no one.
 	u.stirred = u.stirred || fresh && len(acted.Waiting) > 0
 	r.holdActed(u, *acted)
 	if u.rendering != nil && !u.declares() {

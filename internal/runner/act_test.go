@@ -36,7 +36,7 @@ func TestNewlyHeld(t *testing.T) {
 	}
 }
 
-// TestFailureOf has a failure say what else is in the way: who mends one object is not to find the next only then.
+// TestFailureOf has a failure say what else is in the way: who fixes one object is not to find the next only then.
 func TestFailureOf(t *testing.T) {
 	id := func(kind, name string) engine.ObjectID {
 		return engine.ObjectID{Kind: kind, Namespace: "shop", Name: name}

@@ -93,7 +93,7 @@ func failureOf(results []apply.Result) *engine.Failure {
 	return &engine.Failure{Reason: engine.ReasonFailed, Message: message, Transient: transient, Refused: refused}
 }
 
-// awaitNeeds enters what the objects of the unit need into the indexes, and tells whether some of
+// awaitNeeds enters what the objects of the unit need into the indexes, and reports whether some of
 // it has come meanwhile.
 func (r *Runner) awaitNeeds(u *unit) bool {
 	came := false
@@ -200,7 +200,7 @@ func (r *Runner) consider(u *unit, id engine.ObjectID) {
 	u.driftAt = time.Time{}
 }
 
-// differs tells whether an object is no longer what was applied, or what a driver left.
+// differs reports whether an object is no longer what was applied, or what a driver left.
 func (r *Runner) differs(u *unit, t *target, id engine.ObjectID) bool {
 	if u.declares() {
 		return t.applier.Drifted(id)

@@ -11,7 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/render"
 )
 
-// current tells whether a unit has been rendered as it is declared, from what its source has now.
+// current reports whether a unit has been rendered as it is declared, from what its source has now.
 func (r *Runner) current(u *unit) bool {
 	if u.rendering == nil || u.rendering.key.Generation != u.Generation {
 		return false
@@ -20,7 +20,7 @@ func (r *Runner) current(u *unit) bool {
 	return u.sourceless() || fact.In(u.rendering.key)
 }
 
-// absent tells whether what a unit renders is not there in the revision: it declares nothing of it.
+// absent reports whether what a unit renders is not there in the revision: it declares nothing of it.
 func (r *rendering) absent() bool { return r != nil && errors.Is(r.err, render.ErrPathNotFound) }
 
 // reader is a unit as the prune barrier sees it, without what it reads and what it waits for.
@@ -68,7 +68,7 @@ func (r *Runner) unsettledBelow(u *unit, depth int) string {
 	return x.Unsettled()
 }
 
-// expecting says which unit, of those that a unit declares, is not known here as declared.
+// expecting says which unit, of those that a unit declares, is unknown here as declared.
 func (r *Runner) expecting(u *unit, depth int) (why string, child engine.UnitID) {
 	if u.rendering == nil {
 		return "", engine.UnitID{}
@@ -81,7 +81,7 @@ func (r *Runner) expecting(u *unit, depth int) (why string, child engine.UnitID)
 	return "", engine.UnitID{}
 }
 
-// unborn says whether a unit that another one declares is not known here as declared.
+// unborn says whether a unit that another one declares is unknown here as declared.
 func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 	id := child.Object()
 	rec, exists := r.record(parent, id)
@@ -103,7 +103,7 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 	}
 }
 
-// condemned tells whether a unit is about to be deleted, since what declared it declares it no more: it claims
+// condemned reports whether a unit is about to be deleted, since what declared it declares it no more: it claims
 // nothing that it has not got already.
 func (r *Runner) condemned(u *unit) bool { return r.condemnedBelow(u, maxDepth) }
 
@@ -129,13 +129,13 @@ func (r *Runner) condemnedBelow(u *unit, depth int) bool {
 	return !wanted && r.takesAlong(parent, u)
 }
 
-// takesAlong tells whether a unit deletes the object of another one, by how that is marked.
+// takesAlong reports whether a unit deletes the object of another one, by how that is marked.
 func (r *Runner) takesAlong(parent, u *unit) bool {
 	t, object := r.at(parent), r.dialects.Object(u.ID)
 	return t != nil && object != nil && t.applier.Deletes(parent.ID, &unstructured.Unstructured{Object: object})
 }
 
-// wanted tells whether another unit declares an object or has it, and will still be there. Where only the cluster can tell, the
+// wanted reports whether another unit declares an object or has it, and will still be there. Where only the cluster can tell, the
 // doubts are returned.
 func (r *Runner) wanted(id engine.ObjectID, but engine.UnitID) (bool, []doubt) {
 	return r.wantedBelow(id, but, maxDepth)
@@ -160,7 +160,7 @@ func (r *Runner) wantedBelow(id engine.ObjectID, but engine.UnitID, depth int) (
 	return false, doubts
 }
 
-// awaits reports whether a unit that wants an object has to wait for the owner of it, which may be about to let it go since
+// awaits reports whether a unit that wants an object has to wait for the owner of it, which may be about to release it since
 // it has not read the same revision yet.
 func (r *Runner) awaits(u, owner *unit) bool {
 	self, other := r.reader(u), r.peer(owner, maxDepth)

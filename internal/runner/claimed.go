@@ -74,7 +74,7 @@ func (p Peers) Claimed(ctx context.Context, entries []engine.Entry) (map[engine.
 	return asked.settle(ctx)
 }
 
-// Owner is the unit that has an object which need not be declared; other is false when that is nobody, or the unit
+// Owner is the unit that has an object which need not be declared; other is false when that is no one, or the unit
 // itself.
 func (p Peers) Owner(ctx context.Context, object engine.ObjectID) (owner engine.UnitID, other bool, err error) {
 	var asked asked
@@ -91,7 +91,7 @@ func (p Peers) Owner(ctx context.Context, object engine.ObjectID) (owner engine.
 	return owner, other, err
 }
 
-// asked is what the loop knows of objects that a worker asks about, and what the worker has to find out by itself.
+// asked is what the loop knows of objects that a worker asks about, and what the worker has to find out on its own.
 type asked struct {
 	claimed map[engine.ObjectID]bool
 	doubts  doubts
@@ -110,7 +110,7 @@ func (a asked) settle(ctx context.Context) (map[engine.ObjectID]bool, error) {
 	return a.claimed, nil
 }
 
-// Claim enters what a unit is about to write, of which nothing was known before. It returns what has to be let go first, by
+// Claim enters what a unit is about to write, of which nothing was known before. It returns what has to be released first, by
 // others that are about to do so.
 func (p Peers) Claim(ctx context.Context, entries []engine.Entry) ([]apply.Need, error) {
 	return ask(ctx, p.runner, func() []apply.Need { return p.runner.claim(p.unit, entries) })
@@ -164,7 +164,7 @@ func (r *Runner) claimedAsDeclared(u *unit) bool {
 	return claimed.Generation == u.Generation && claimed.Inputs == u.inputs
 }
 
-// unclaimedYet says why it is not known what such a unit holds. One that waits for dependencies may wait for what comes
+// unclaimedYet says why it is unknown what such a unit holds. One that waits for dependencies may wait for what comes
 // only after the deletions.
 func (r *Runner) unclaimedYet(u *unit) string {
 	if u.traits.Declares || r.hasClaimed(u) || u.phase == engine.PhaseWaitingForDependencies {

@@ -16,7 +16,7 @@ type claims struct {
 	disputes  map[engine.ObjectID][]engine.Dispute
 	// shared are objects that other units own too.
 	shared map[engine.Entry]sharing
-	// deferred are about to be let go, or decided upon.
+	// deferred are about to be released, or decided upon.
 	deferred map[engine.ObjectID]Deferred
 	// contested are in the status of other units: what they are marked as tells whose they are.
 	contested map[engine.Entry][]rival
@@ -148,7 +148,7 @@ func (r *Runner) forsake(u *unit) {
 	}
 }
 
-// marked tells whether a live object is known to be marked as that of a unit.
+// marked reports whether a live object is known to be marked as that of a unit.
 func (r *Runner) marked(u *unit, id engine.ObjectID) bool {
 	t := r.at(u)
 	if t == nil {
@@ -158,7 +158,7 @@ func (r *Runner) marked(u *unit, id engine.ObjectID) bool {
 	return marked
 }
 
-// refuted tells whether a live object is known to be marked otherwise than as that of a unit.
+// refuted reports whether a live object is known to be marked otherwise than as that of a unit.
 func (r *Runner) refuted(u *unit, id engine.ObjectID) bool {
 	t := r.at(u)
 	if t == nil {
@@ -229,7 +229,7 @@ func (r *Runner) contention(u *unit, id engine.ObjectID) wish {
 	return wish{}
 }
 
-// leaves tells whether a unit whose status names an object leaves it to another one, since it declares it no more.
+// leaves reports whether a unit whose status names an object leaves it to another one, since it declares it no more.
 func (r *Runner) leaves(by, u *unit, id engine.ObjectID) bool {
 	return by.traits.Shares && u.traits.Shares && by.Target == u.Target && r.yields(by, id)
 }

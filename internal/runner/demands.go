@@ -97,7 +97,7 @@ func (r *Runner) demands() Demands {
 	return d
 }
 
-// coming tells whether a unit may yet declare what others lack. One that waits for what is lacking cannot, nor can what waits
+// coming reports whether a unit may yet declare what others lack. One that waits for what is lacking cannot, nor can what waits
 // for it.
 func (r *Runner) coming(d *Demands) bool {
 	lacking := map[engine.UnitID]bool{}
@@ -204,7 +204,7 @@ func (r *Runner) demandObject(u *unit, e engine.Entry, d *Demands) {
 	d.Objects = append(d.Objects, demand)
 }
 
-// isDeclared tells whether a unit is about to apply an object.
+// isDeclared reports whether a unit is about to apply an object.
 func (r *Runner) isDeclared(id engine.ObjectID) bool {
 	return slices.ContainsFunc(r.owners.Others(id, engine.UnitID{}), func(unit engine.UnitID) bool { return r.owners.Declares(id, unit) })
 }

@@ -36,7 +36,7 @@ func (r *Runner) doubts(u *unit) doubts {
 	return doubts{runner: r, asks: u.ID, names: r.names[u.Target.Owner], of: map[engine.Entry][]doubt{}}
 }
 
-// settle says which objects other units have. What cannot be read is an error: nobody deletes what may be another one's.
+// settle says which objects other units have. What cannot be read is an error: no one deletes what may be another one's.
 func (d doubts) settle(ctx context.Context, t *target) (map[engine.ObjectID]engine.UnitID, error) {
 	others := map[engine.ObjectID]engine.UnitID{}
 	for e, all := range d.of {
@@ -74,7 +74,7 @@ func (d doubts) settleOne(ctx context.Context, t *target, e engine.Entry, all []
 	return engine.UnitID{}, false, nil
 }
 
-// mayWrite tells whether a unit that declares an object could write it. It counts as if it could unless the server says no.
+// mayWrite reports whether a unit that declares an object could write it. It counts as if it could unless the server says no.
 func (r *Runner) mayWrite(ctx context.Context, d doubt, e engine.Entry) bool {
 	t, err := r.reach(ctx, d.unit, d.target)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *Runner) stakeOf(u *unit, id engine.ObjectID, but *unit) (stake, doubt) 
 	return doubtful, d
 }
 
-// applies tells whether a unit is one that applies what it declares, be it later: one that is suspended or cannot be followed
+// applies reports whether a unit is one that applies what it declares, be it later: one that is suspended or cannot be followed
 // holds nothing by its declaration.
 func (r *Runner) applies(u *unit) bool {
 	return !u.Suspended && !u.Deleting && u.Invalid == (engine.Invalid{})

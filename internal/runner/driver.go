@@ -37,7 +37,7 @@ type Traits struct {
 	// Otherwise a unit says what it holds when it has acted.
 	Declares bool
 	// Shares is set where objects are applied field by field, so that several units may own one together, each object may
-	// wait for another unit by itself, and objects are left alone that are marked so. What is not shared belongs to one unit.
+	// wait for another unit on its own, and objects are left alone that are marked so. What is not shared belongs to one unit.
 	Shares bool
 	// Prunes has the runner delete what a unit declares no more, and what a deleted one holds, by what it knows of both. What
 	// other drivers delete follows from their declarations, is decided by them, and passes the barrier by Peers.
@@ -60,7 +60,7 @@ type Abandoner interface {
 
 // Gatekeeper is a driver with a gate beside the account of a unit: what that does not permit, the unit does not claim.
 type Gatekeeper interface {
-	// Permits tells why a unit may not write an object, nil when it may. The answer costs no request.
+	// Permits reports why a unit may not write an object, nil when it may. The answer costs no request.
 	Permits(id engine.UnitID, e engine.Entry, kinds *cluster.Kinds) error
 }
 
@@ -114,7 +114,7 @@ type Work struct {
 	// Versions changes when one of the objects does; it is not ok while they are not all known. It costs no
 	// request.
 	Versions func([]engine.Entry) (versions string, ok bool)
-	// Kind tells how a kind is reached in that cluster.
+	// Kind reports how a kind is reached in that cluster.
 	Kind func(schema.GroupVersionKind) (resource schema.GroupVersionResource, namespaced, ok bool)
 
 	// Objects are those that Prepare gave, in their order and scoped as the cluster has them; Held is what the
@@ -123,21 +123,21 @@ type Work struct {
 	Held    []engine.Entry
 	// Repeated are objects that were there several times, by how many there were; the last one is among Objects.
 	Repeated map[engine.ObjectID]int
-	// Conflicts are objects that belong to another unit, and Deferred those that it may be about to let go.
+	// Conflicts are objects that belong to another unit, and Deferred those that it may be about to release.
 	Conflicts map[engine.ObjectID]engine.UnitID
 	Deferred  map[engine.ObjectID]Deferred
 	// Disputes are objects of which other units own fields that the unit declares otherwise, and Shared those that other
 	// units own too.
 	Disputes map[engine.ObjectID][]engine.Dispute
 	Shared   map[engine.ObjectID]apply.Shared
-	// Former are units that owned objects together with this one and left them to it: these may bear their names yet.
+	// Former are units that owned objects together with this one and left them to it: these may carry their names yet.
 	Former map[engine.ObjectID]engine.UnitID
 	// Cluster is that of the unit, as whom the unit works there, and Applier writes to it.
 	Cluster *cluster.Cluster
 	Applier *apply.Applier
-	// Superseded tells that something else is wanted by now.
+	// Superseded reports whether something else is wanted by now.
 	Superseded func() bool
-	// Peers tell what other units have to do with objects, before these are written or deleted.
+	// Peers report what other units have to do with objects, before these are written or deleted.
 	Peers Peers
 	// Follow has Destroy called again when an object changes that the unit does not hold.
 	Follow func(engine.ObjectID)

@@ -10,7 +10,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Upsert tells that a unit is declared, or declared differently.
+// Upsert reports whether a unit is declared, or declared differently.
 func (r *Runner) Upsert(declared engine.Unit) {
 	r.mail.post(func() { r.guarded(declared.ID, func() { r.upsert(declared) }) })
 }
@@ -171,7 +171,7 @@ func (r *Runner) unlink(u *unit) {
 	}
 }
 
-// Remove tells that a unit's object is gone.
+// Remove reports whether a unit's object is gone.
 func (r *Runner) Remove(id engine.UnitID) {
 	r.mail.post(func() { r.guarded(id, func() { r.remove(id) }) })
 }
@@ -201,7 +201,7 @@ func (r *Runner) remove(id engine.UnitID) {
 	r.wakeHolding()
 }
 
-// SourceChanged tells that a source has something new to say.
+// SourceChanged reports whether a source has something new to say.
 func (r *Runner) SourceChanged(id engine.SourceID) {
 	r.mail.post(func() {
 		r.readers = nil
@@ -210,7 +210,7 @@ func (r *Runner) SourceChanged(id engine.SourceID) {
 	})
 }
 
-// ObjectChanged tells that an object of the cluster changed, came or went.
+// ObjectChanged reports whether an object of the cluster changed, came or went.
 func (r *Runner) ObjectChanged(id engine.ObjectID) {
 	for _, of := range r.reading {
 		of.ObjectChanged(id)
@@ -264,7 +264,7 @@ func (r *Runner) observed(u *unit) {
 	r.report(u, Report{Observed: true})
 }
 
-// Stir tells that something changed that a driver may wait for, or that its status may be different.
+// Stir reports whether something changed that a driver may wait for, or that its status may be different.
 func (r *Runner) Stir(id engine.UnitID) {
 	r.mail.post(func() {
 		if u, ok := r.units[id]; ok {
@@ -275,7 +275,7 @@ func (r *Runner) Stir(id engine.UnitID) {
 	})
 }
 
-// Reconnected tells that the cluster answers again: what failed because it did not is tried at once.
+// Reconnected reports whether the cluster answers again: what failed because it did not is tried at once.
 func (r *Runner) Reconnected() { r.reconnected("") }
 
 func (r *Runner) reconnected(cluster string) {
@@ -290,7 +290,7 @@ func (r *Runner) reconnected(cluster string) {
 	})
 }
 
-// KindChanged tells that a kind has become served, or is no longer.
+// KindChanged reports whether a kind has become served, or is no longer.
 func (r *Runner) KindChanged(gk schema.GroupKind) {
 	r.mail.post(func() { r.kindChanged(kindIn{gk, ""}) })
 }

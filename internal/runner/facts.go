@@ -134,7 +134,7 @@ func (r *Runner) judgeUnit(id engine.ObjectID, u *unit, rec cluster.Record) engi
 	return h
 }
 
-// unitReady tells whether the unit reached what is wanted of it now.
+// unitReady reports whether the unit reached what is wanted of it now.
 func (r *Runner) unitReady(u *unit) bool {
 	if u.Suspended {
 		return u.applied != ""
@@ -165,7 +165,7 @@ func (r *Runner) dependencies(u *unit) []engine.DependencyFact {
 	return facts
 }
 
-// dependencyMet tells whether an object that is no unit is as a unit wants it.
+// dependencyMet reports whether an object that is no unit is as a unit wants it.
 func (r *Runner) dependencyMet(u *unit, d engine.Dependency) (bool, string) {
 	met, why := objectMet(r.eyes(u), d.Object)
 	rec, there := r.eyes(u).cluster.Objects.Get(d.Object)
@@ -226,7 +226,7 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	return true, ""
 }
 
-// objectSeen tells whether a unit can see an object, and else why not.
+// objectSeen reports whether a unit can see an object, and else why not.
 func (r *Runner) objectSeen(u *unit, id engine.ObjectID) (bool, string) {
 	objects := r.eyes(u).cluster.Objects
 	if _, ok := objects.Get(id); ok {
@@ -252,7 +252,7 @@ func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
 	return exprHolds(u, d, dep, self)
 }
 
-// foreignMet tells whether a unit that another engine serves is ready, by what its object says.
+// foreignMet reports whether a unit that another engine serves is ready, by what its object says.
 func (r *Runner) foreignMet(u *unit, d engine.Dependency) (bool, string) {
 	id := d.Unit.Object()
 	rec, ok := r.home.cluster.Objects.Get(id)
@@ -268,7 +268,7 @@ func (r *Runner) foreignMet(u *unit, d engine.Dependency) (bool, string) {
 	return exprHolds(u, d, rec.Full.Object, self)
 }
 
-// exprHolds tells whether the expression of a unit holds of another one.
+// exprHolds reports whether the expression of a unit holds of another one.
 func exprHolds(u *unit, d engine.Dependency, dep, self map[string]any) (bool, string) {
 	return u.answers.answer(d, question{versionOf(dep, self), u.ready[exprKey(d)], map[string]any{"dep": dep, "self": self}})
 }

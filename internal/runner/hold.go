@@ -105,7 +105,7 @@ func (r *Runner) filesOf(u *unit) *engine.Mentions {
 	r.work(id, func(context.Context) func() {
 		tree, err := artifact.Open()
 		if err != nil {
-			// It is a chart: what the rest of the repository mentions is not known.
+			// It is a chart: what the rest of the repository mentions is unknown.
 			return func() {}
 		}
 		m := &engine.Mentions{}
@@ -165,7 +165,7 @@ func (r *Runner) weigh(self, x engine.Reader, other *unit, doomed engine.Doomed)
 	return x
 }
 
-// stands reports whether what is not known of a unit does not become known without a change: it cannot be rendered, has failed
+// stands reports whether what is unknown of a unit does not become known without a change: it cannot be rendered, has failed
 // before it could say what it claims, or its source has never had anything.
 func (r *Runner) stands(u *unit, x engine.Reader) bool {
 	fact, _ := r.sources.Source(u.Source)

@@ -28,7 +28,7 @@ func (r *Runner) readMeanwhile(u *unit) {
 	}
 }
 
-// InputsChanged tells that what a render reads beside its source is different now, where no object of
+// InputsChanged reports whether what a render reads beside its source is different now, where no object of
 // Reads says so.
 func (r *Runner) InputsChanged(id engine.UnitID) {
 	r.mail.post(func() {

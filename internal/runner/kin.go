@@ -46,7 +46,7 @@ func (r *Runner) parentOf(u *unit) *unit {
 	return declares
 }
 
-// bears tells whether the object of a unit is marked as that of another one.
+// carries reports whether the object of a unit is marked as that of another one.
 func (r *Runner) bears(u, by *unit) bool {
 	object := r.dialects.Object(u.ID)
 	return object != nil && r.names[by.Target.Owner].Marks(&unstructured.Unstructured{Object: object}, by.ID)

@@ -40,7 +40,7 @@ func (r *Runner) motion(u *unit) engine.Motion {
 	return m
 }
 
-// unheard tells whether a unit has declared something of which the watches have not told yet: a unit, or a newer state
+// unheard reports whether a unit has declared something of which the watches have not told yet: a unit, or a newer state
 // of one.
 func (r *Runner) unheard(u *unit) bool {
 	if rec, there := r.home.cluster.Objects.Get(u.ID.Object()); there && u.Generation < rec.Generation {
@@ -79,15 +79,15 @@ func (r *Runner) awaitedNeeds(u *unit) []engine.Awaited {
 	return awaits
 }
 
-// waitsInPass tells whether a pass goes on as soon as what the objects of the unit need has come.
+// waitsInPass reports whether a pass goes on as soon as what the objects of the unit need has come.
 func (u *unit) waitsInPass() bool { return u.pass != nil && u.pass.Failure == nil }
 
-// goesOnWithKinds tells whether the unit goes on as soon as a kind is served: one that failed over objects is tried again.
+// goesOnWithKinds reports whether the unit goes on as soon as a kind is served: one that failed over objects is tried again.
 func (u *unit) goesOnWithKinds() bool {
 	return u.waitsInPass() || u.last.Failure != nil && u.last.Failure.Reason == engine.ReasonFailed
 }
 
-// served tells whether a kind is served where the unit works.
+// served reports whether a kind is served where the unit works.
 func (r *Runner) served(u *unit, gvk schema.GroupVersionKind) bool {
 	t := r.at(u)
 	if t == nil {
@@ -108,7 +108,7 @@ func awaitedNeed(need apply.Need) engine.Awaited {
 	}
 }
 
-// kindComes tells whether a kind is about to be served: it is defined, or a definition has just been applied of which
+// kindComes reports whether a kind is about to be served: it is defined, or a definition has just been applied of which
 // the watch has not told yet.
 func (r *Runner) kindComes(u *unit, gvk schema.GroupVersionKind) bool {
 	t := r.at(u)
@@ -186,7 +186,7 @@ func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
 	awaits := make([]engine.Awaited, len(u.pass.Waiting))
 	for i, w := range u.pass.Waiting {
 		if at := slices.IndexFunc(u.needs, func(n apply.Need) bool { return n.What != apply.KindServed && n.Wait.On == w.On }); at >= 0 {
-			// The driver waits for what the object needs: whether that has come is told by awaitedNeeds.
+			// The driver waits for what the object needs: whether that has come is found by awaitedNeeds.
 			awaits[i] = awaitedNeed(u.needs[at])
 			continue
 		}
@@ -205,7 +205,7 @@ func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
 	return awaits
 }
 
-// childIsWell tells whether a unit is a healthy object of another one: that one, if it waits for its health, is about
+// childIsWell reports whether a unit is a healthy object of another one: that one, if it waits for its health, is about
 // to be told, by the watch of its status.
 func (r *Runner) childIsWell(u *unit, held map[engine.ObjectID]engine.Entry, child engine.UnitID) bool {
 	e, holds := held[child.Object()]
@@ -229,7 +229,7 @@ func (r *Runner) awaitedDeletions(u *unit) []engine.Awaited {
 }
 
 // awaitedPeers are the units for which another one waits before it deletes. Those whose sources are being fetched for it
-// come by themselves.
+// come on their own.
 func awaitedPeers(h engine.Hold) []engine.Awaited {
 	awaits := make([]engine.Awaited, len(h.Waits))
 	for i := range awaits {

@@ -63,7 +63,7 @@ func (r *Runner) judged(u *unit) engine.UnitHealth {
 	return p.health
 }
 
-// stirredNow tells whether a driver looks again now at what changed.
+// stirredNow reports whether a driver looks again now at what changed.
 func (r *Runner) stirredNow(u *unit) bool {
 	if !u.stirred {
 		return false

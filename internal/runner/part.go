@@ -43,7 +43,7 @@ func (r *Runner) Join(p Part) {
 	}
 }
 
-// reading are sources that read objects of the cluster themselves, and are told when one changed. They must not block.
+// reading are sources that read objects of the cluster themselves, and are notified when one changed. They must not block.
 type reading interface{ ObjectChanged(id engine.ObjectID) }
 
 // sourceMux asks the dialect of a source.

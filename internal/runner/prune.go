@@ -155,7 +155,7 @@ func (r *Runner) takeDeletions(u *unit, results []apply.Result) *engine.Failure 
 	return failureOf(results)
 }
 
-// deletes tells whether the deletion policy of the unit takes its objects along.
+// deletes reports whether the deletion policy of the unit takes its objects along.
 func (u *unit) deletes() bool {
 	switch u.Deletion {
 	case engine.DeletionOrphan:
@@ -315,7 +315,7 @@ func (r *Runner) release(u *unit) {
 	}, func(err error) { r.released(id, err) })
 }
 
-// released takes whether the object of a deleted unit was let go.
+// released takes whether the object of a deleted unit was released.
 func (r *Runner) released(id engine.UnitID, err error) {
 	u, ok := r.units[id]
 	if !ok {

@@ -20,8 +20,8 @@ func (r *Runner) reads(u *unit) []engine.Reading {
 // addressOf stands for a source among the addresses of repositories.
 func addressOf(id engine.SourceID) string { return "source " + id.Group + "/" + id.String() }
 
-// readsForDeletion are the repositories whose readers may claim what a unit lets go. Those that a driver deletes by
-// itself follow from its declaration as much as from its source.
+// readsForDeletion are the repositories whose readers may claim what a unit releases. Those that a driver
+// deletes follow from its declaration as much as from its source.
 func (r *Runner) readsForDeletion(u *unit) []engine.Reading {
 	reads := r.reads(u)
 	if parent := r.parentOf(u); !u.traits.Prunes && parent != nil && parent != u {
@@ -51,7 +51,7 @@ func (r *Runner) readersOf(reads []engine.Reading) []*unit {
 	return found
 }
 
-// declaredUnder are the units that prune by themselves, of those that the readers of what another one reads declare, and whose
+// declaredUnder are the units that prune on their own, of those that the readers of what another one reads declare, and whose
 // source is elsewhere: what their declaration says comes with the same commit, such as the values of a release.
 func (r *Runner) declaredUnder(readers []*unit) []*unit {
 	seen := map[engine.UnitID]bool{}
@@ -102,7 +102,7 @@ func (r *Runner) enterReaders(source engine.SourceID, ids map[engine.UnitID]bool
 }
 
 // fetchFor has the source of a unit fetched that may be behind what another one has read: once for each revision, since a
-// fetch that fails is tried again by itself.
+// fetch that fails is tried again on its own.
 func (r *Runner) fetchFor(reader engine.Reader, late *unit) {
 	known := time.Time{}
 	for _, one := range reader.Reads {

@@ -262,7 +262,7 @@ func (r *Runner) rendered(j job, p *engine.Pass, out *rendering, inputs *Inputs)
 	r.wakeHolding()
 }
 
-// terminal tells whether trying again what failed would give the same.
+// terminal reports whether trying again what failed would give the same.
 func terminal(err error) bool {
 	known := (interface{ Terminal() bool })(nil)
 	return errors.As(err, &known) && known.Terminal()

@@ -16,7 +16,7 @@ func (r *Runner) replaced(t *target, o *unstructured.Unstructured) string {
 	return r.cfg.Replaced(o)
 }
 
-// noteReplaced tells which objects are left as they are, when these are others than before.
+// noteReplaced reports which objects are left as they are, when these are others than before.
 func (r *Runner) noteReplaced(u *unit, before []replaced) {
 	if u.rendering == nil || slices.Equal(before, u.rendering.replaced) || len(u.rendering.replaced) == 0 {
 		return

@@ -18,7 +18,7 @@ import (
 type Report struct {
 	Unit       engine.UnitID
 	Generation int64
-	// Observed reports tell that an object of the unit changed; no pass has anything to say.
+	// Observed reports report that an object of the unit changed; no pass has anything to say.
 	Observed bool
 	// Final reports end a pass; others report one that takes long.
 	Final bool

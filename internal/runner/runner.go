@@ -35,7 +35,7 @@ type Sources interface {
 	Source(id engine.SourceID) (engine.SourceFact, *source.Artifact)
 	// Readings returns which repositories a source reads, and what it has of each.
 	Readings(id engine.SourceID) []engine.Reading
-	// Fetch has everything that a source reads fetched at once. SourceChanged tells that it was, whatever came of it.
+	// Fetch has everything that a source reads fetched at once. SourceChanged reports that it was, whatever came of it.
 	Fetch(id engine.SourceID)
 }
 
@@ -62,7 +62,7 @@ type Inputs struct {
 type Dialect interface {
 	// Report writes the state of a unit down. It writes nothing when nothing changed.
 	Report(ctx context.Context, r Report) error
-	// Connect tells how the cluster of a unit is reached that is not the engine's own.
+	// Connect reports how the cluster of a unit is reached that is not the engine's own.
 	Connect(ctx context.Context, id engine.UnitID) (Connection, error)
 	// Release lets the object of a unit go that was deleted.
 	Release(ctx context.Context, id engine.UnitID) error
@@ -87,7 +87,7 @@ type Config struct {
 	// Replaced, when set, says why an object of the engine's own cluster is left as it is, since something
 	// else replaces it; it says nothing of most.
 	Replaced func(*unstructured.Unstructured) string
-	// Assumed, when set, tells that an object counts as healthy although the expressions of its unit do not hold.
+	// Assumed, when set, reports that an object counts as healthy although the expressions of its unit do not hold.
 	Assumed func(*unstructured.Unstructured, []engine.HealthExpr) bool
 	// Observe, when set, is called with what the units do, as it happens. It must not block.
 	Observe func(Note)
@@ -143,7 +143,7 @@ type Runner struct {
 	dirty    []engine.UnitID
 	owners   *engine.Owners
 	bySource index[engine.SourceID]
-	// readers are the units by the repositories that their sources read; nil while that is not known.
+	// readers are the units by the repositories that their sources read; nil while that is unknown.
 	readers    index[string]
 	byObject   index[engine.ObjectID]
 	dependents index[engine.UnitID]

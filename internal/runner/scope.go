@@ -27,7 +27,7 @@ func scope(o *unstructured.Unstructured, t *target, all []*unstructured.Unstruct
 	}
 }
 
-// definedScope tells whether the objects of a kind have a namespace, by the definition among others.
+// definedScope reports whether the objects of a kind have a namespace, by the definition among others.
 func definedScope(gk schema.GroupKind, all []*unstructured.Unstructured) (namespaced, found bool) {
 	for _, o := range all {
 		if defined, is := engine.DefinedKind(o); is && defined == gk {
@@ -93,7 +93,7 @@ func (r *Runner) rescope(u *unit) {
 	u.rendering = &corrected
 }
 
-// misplaced tells whether an entry has a namespace and its kind has none.
+// misplaced reports whether an entry has a namespace and its kind has none.
 func (t *target) misplaced(e engine.Entry) bool { return scoped(t, e.ID) != e.ID }
 
 // placed are the entries as the cluster has them, each once.

@@ -13,19 +13,19 @@ import (
 
 // sharing is what several units declare of one object that they own together.
 type sharing struct {
-	// declared is in the order in which they own it. One that is not known to this run, since its unit has not been rendered,
+	// declared is in the order in which they own it. One that is unknown to this run, since its unit has not been rendered,
 	// has no object: what was applied stands for it.
 	declared []engine.Declaration
-	// asks is set when the live object has to be read: only its marks tell which of the units comes first.
+	// asks is set when the live object has to be read: only its marks report which of the units comes first.
 	asks bool
 }
 
-// has tells whether a unit is one of those that share.
+// has reports whether a unit is one of those that share.
 func (s sharing) has(unit engine.UnitID) bool {
 	return slices.ContainsFunc(s.declared, func(d engine.Declaration) bool { return d.Unit == unit })
 }
 
-// partners tells whether a unit that has an object owns it together with another one that wants to apply it: both work as
+// partners reports whether a unit that has an object owns it together with another one that wants to apply it: both work as
 // the same account in the same cluster, mark objects alike and leave the same fields to others, and have drivers that share.
 func (r *Runner) partners(other, u *unit, id engine.ObjectID) bool {
 	if !other.traits.Shares || !u.traits.Shares || other.Target != u.Target || other.Deleting || r.yields(other, id) {
@@ -40,14 +40,14 @@ func (r *Runner) partners(other, u *unit, id engine.ObjectID) bool {
 		engine.Ignored(other.Ignore, theirs), engine.Ignored(u.Ignore, ours), slices.Equal[engine.Pointer])
 }
 
-// mayShare tells whether a unit of which this run does not know what it declares may own an object together with another one,
+// mayShare reports whether a unit of which this run does not know what it declares may own an object together with another one,
 // by whose name the object goes.
 func (r *Runner) mayShare(u *unit, id engine.ObjectID, with engine.UnitID) bool {
 	other := r.units[with]
 	return other != nil && !u.known() && r.partners(u, other, id) && r.marked(other, id)
 }
 
-// known tells whether it is known what a unit declares, or declared before it could no longer be read.
+// known reports whether it is known what a unit declares, or declared before it could no longer be read.
 func (u *unit) known() bool {
 	return u.rendering != nil && (u.rendering.err == nil || u.rendering.objects != nil)
 }
@@ -115,12 +115,12 @@ func (r *Runner) sharingOf(u *unit, id engine.ObjectID) sharing {
 	return s
 }
 
-// unknown tells whether it is not known of one of the units what it declares.
+// unknown reports whether it is unknown of one of the units what it declares.
 func (s sharing) unknown() bool {
 	return slices.ContainsFunc(s.declared, func(d engine.Declaration) bool { return d.Object == nil })
 }
 
-// lateOf names a unit of those before another one that is about to tell what it declares at this revision, where that
+// lateOf names a unit of those before another one that is about to report what it declares at this revision, where that
 // matters: the other one is new to the object, which may be about to move; nothing is known of the unit yet; or what it
 // declared is disputed.
 func (r *Runner) lateOf(u *unit, id engine.ObjectID, s sharing) (engine.UnitID, bool) {
@@ -199,7 +199,7 @@ func (s sharing) units() []engine.UnitID {
 	return units
 }
 
-// asLive puts the unit first by whose name the live object goes, and has what was applied stand for what is not known.
+// asLive puts the unit first by whose name the live object goes, and has what was applied stand for what is unknown.
 func (s sharing) asLive(live *unstructured.Unstructured, names apply.Names) (sharing, error) {
 	applied, err := names.Applied(live)
 	if err != nil {
@@ -283,7 +283,7 @@ func (r *Runner) corrector(id engine.ObjectID) (engine.UnitID, bool) {
 	return r.owners.Owner(id)
 }
 
-// former are the units that left objects to another one which owned them too, and whose names these may bear yet.
+// former are the units that left objects to another one which owned them too, and whose names these may carry yet.
 func (r *Runner) former(u *unit, entries []engine.Entry) map[engine.ObjectID]engine.UnitID {
 	former := map[engine.ObjectID]engine.UnitID{}
 	for _, e := range entries {

@@ -211,7 +211,7 @@ func (r *Runner) dial(connection Connection, name string) (*target, error) {
 	}, nil
 }
 
-// unreachable tells that the cluster of a unit cannot be used.
+// unreachable reports whether the cluster of a unit cannot be used.
 type unreachable struct{ err error }
 
 func (e *unreachable) Error() string { return e.err.Error() }
@@ -270,15 +270,15 @@ type ear struct {
 	cluster string
 }
 
-// ObjectChanged tells that an object changed, came or went.
+// ObjectChanged reports whether an object changed, came or went.
 func (e ear) ObjectChanged(id engine.ObjectID) { e.runner.ObjectChanged(id) }
 
-// KindChanged tells that a kind has become served, or is no longer.
+// KindChanged reports whether a kind has become served, or is no longer.
 func (e ear) KindChanged(gk schema.GroupKind) {
 	e.runner.mail.post(func() { e.runner.kindChanged(kindIn{gk, e.cluster}) })
 }
 
-// Reconnected tells that the cluster answers again.
+// Reconnected reports whether the cluster answers again.
 func (e ear) Reconnected() { e.runner.reconnected(e.cluster) }
 
 // kindIn is a kind of one cluster.

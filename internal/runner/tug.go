@@ -10,8 +10,8 @@ import (
 // again is in a tug-of-war, three who set a field each are not.
 type tug map[contest]*round
 
-// contest is a field of an object and the manager that changed it. Both are empty for an object that was deleted, and where it is not
-// known what was changed.
+// contest is a field of an object and the manager that changed it. Both are empty for an object that was deleted, and where it is
+// unknown what was changed.
 type contest struct{ manager, field string }
 
 // round is how often a contest came to a correction, and when it last did.

@@ -126,7 +126,7 @@ type unit struct {
 	finished time.Duration
 }
 
-// files is what the files of a revision mention, nil while that is not known.
+// files is what the files of a revision mention, nil while that is unknown.
 type files struct {
 	revision string
 	mentions *engine.Mentions
@@ -146,19 +146,19 @@ type deletion struct {
 	followed []engine.ObjectID
 }
 
-// evaluating tells whether expressions of the unit are being evaluated.
+// evaluating reports whether expressions of the unit are being evaluated.
 func (u *unit) evaluating() bool { return u.verdicts.evaluating || u.answers.asking }
 
-// underway tells whether something is carried out for the unit, or is about to be decided.
+// underway reports whether something is carried out for the unit, or is about to be decided.
 func (u *unit) underway() bool { return u.busy || u.queued || u.looking }
 
-// sourceless tells whether the objects of the unit are given by its own declaration alone.
+// sourceless reports whether the objects of the unit are given by its own declaration alone.
 func (u *unit) sourceless() bool { return !u.Sourced() && u.traits.Declares }
 
-// declares tells whether it is known what the unit brings about, or was before it could no longer be read.
+// declares reports whether it is known what the unit brings about, or was before it could no longer be read.
 func (u *unit) declares() bool { return u.rendering != nil && u.rendering.declared }
 
-// holdsAll tells whether a unit that waits with its deletions waits with everything that it does.
+// holdsAll reports whether a unit that waits with its deletions waits with everything that it does.
 func (u *unit) holdsAll() bool { return u.declares() && !u.traits.Prunes }
 
 // rendering is the result of a render, and what it was made from.
@@ -194,7 +194,7 @@ type replaced struct {
 	why   string
 }
 
-// failed tells whether a render gave an error.
+// failed reports whether a render gave an error.
 func (r *rendering) failed() bool { return r == nil || r.err != nil }
 
 // childrenOf returns the units that objects declare.

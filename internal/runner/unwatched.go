@@ -86,7 +86,7 @@ func (r *Runner) elsewhereServed(u *unit) []engine.ObjectID {
 	return ids
 }
 
-// looksInto tells whether an expression of the unit looks into a unit of another namespace, for which
+// looksInto reports whether an expression of the unit looks into a unit of another namespace, for which
 // an account needs the right to read that.
 func (r *Runner) looksInto(u *unit, d engine.Dependency) bool {
 	return u.Target.User != "" && d.Expr != "" && d.Unit.Namespace != u.ID.Namespace

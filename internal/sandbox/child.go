@@ -152,11 +152,11 @@ func (c *child) died(ctx context.Context, limits Limits) error {
 	case killed(c.cmd.ProcessState):
 		cause = Killed
 	case limits.Memory > 0 && resident(c.cmd.ProcessState) > limits.Memory/2:
-		// Not every end of the runtime for want of memory says so; what it asked for in vain is not part of what it had.
+		// Not every end of the runtime for want of memory says so; what it requested in vain is not part of what it had.
 		cause = Memory
 	}
 	return &Death{Cause: cause, Limits: limits, Said: cmp.Or(saidOf(printed), c.cmd.ProcessState.String())}
 }
 
-// killed tells whether a process was ended by a signal that it could not handle.
+// killed reports whether a process was ended by a signal that it could not handle.
 func killed(s *os.ProcessState) bool { return s != nil && !s.Exited() }

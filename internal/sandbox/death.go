@@ -17,7 +17,7 @@ const (
 	Stack  Cause = "stack"
 	Time   Cause = "time"
 	Output Cause = "output"
-	// Killed is the end of a child by somebody else, such as a kernel that is out of memory; Crashed is any other end.
+	// Killed is the end of a child by another process, such as a kernel that is out of memory; Crashed is any other end.
 	Killed  Cause = "killed"
 	Crashed Cause = "crashed"
 )
@@ -105,7 +105,7 @@ func (h *head) bytes() []byte {
 	return bytes.Clone(h.text)
 }
 
-// Quarantined tells that a unit ended an earlier process and has to wait.
+// Quarantined reports whether a unit ended an earlier process and has to wait.
 type Quarantined struct {
 	// Died is when the process ended at the latest, Deaths how often it did for this unit.
 	Died   time.Time

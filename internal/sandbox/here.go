@@ -33,7 +33,7 @@ type outcome struct {
 	err error
 }
 
-// here runs a job in this process. It cannot be interrupted: one that takes too long continues until it ends by itself, and what
+// here runs a job in this process. It cannot be interrupted: one that takes too long continues until it ends on its own, and what
 // it gives is dropped.
 func here(ctx context.Context, work call, most time.Duration) ([]byte, error) {
 	return await(ctx, begin(ctx, work), most)

@@ -11,7 +11,7 @@ import (
 )
 
 // limitData has the kernel refuse memory to this process beyond so much. The runtime then ends it at once, however large the piece
-// is that was asked for; its own limit only has it collect more often.
+// is that was requested; its own limit only has it collect more often.
 func limitData(memory int64) {
 	// What the runtime reserves and does not use is not data. It takes memory for its heap in pieces of this size.
 	const piece = 64 << 20

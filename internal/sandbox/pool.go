@@ -22,7 +22,7 @@ type Config struct {
 	Limits  Limits
 	// Dir is a directory that outlives the process, for what ended it. Without it nothing is put into quarantine.
 	Dir string
-	// Problem, when set, is told why children cannot be started.
+	// Problem, when set, is called with the reason why children cannot be started.
 	Problem func(text string)
 }
 
@@ -134,10 +134,10 @@ func (p *Pool) take(ctx context.Context) (c *child, used bool, err error) {
 	return nil, false, errImpossible
 }
 
-// errImpossible tells that no child can be started here, now or later.
+// errImpossible reports that no child can be started here, now or later.
 var errImpossible = errors.New("no child processes")
 
-// forbidden tells whether starting a child fails for good.
+// forbidden reports whether starting a child fails for good.
 func forbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.ENOEXEC)
 }

@@ -64,7 +64,7 @@ func (l Limits) Within(container int64, said bool) Limits {
 	return l
 }
 
-// The limits of a Pool that is told no others.
+// The limits of a Pool that is given no others.
 const (
 	DefaultMemory = 512 << 20
 	DefaultTime   = time.Minute
@@ -76,7 +76,7 @@ const (
 	maxStack = 128 << 20
 )
 
-// DefaultLimits are those of a Pool that is told no others.
+// DefaultLimits are those of a Pool that is given no others.
 func DefaultLimits() Limits {
 	// One more than there are processors, of which there is use for a few: see New.
 	const few = 4

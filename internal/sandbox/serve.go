@@ -36,7 +36,7 @@ func environment(l Limits) []string {
 	return env
 }
 
-// isChild tells that this process was started as a child. One that does not serve must not start others.
+// isChild reports whether this process was started as a child. One that does not serve must not start others.
 func isChild() bool {
 	_, is := os.LookupEnv(marker)
 	return is

@@ -15,7 +15,7 @@ const (
 	frameBegun  byte = 'b' // a job has arrived
 	frameAsk    byte = 'q'
 	frameAnswer byte = 'a'
-	frameDenied byte = 'e' // the text of an error in the place of an answer
+	frameDenied byte = 'e' // the text of an error instead of an answer
 	frameDone   byte = 'd'
 	frameLast   byte = 'l' // frameDone of a child that ends now
 	frameFailed byte = 'f' // the text of an error
@@ -25,7 +25,7 @@ const (
 // header is a kind and a length.
 const header = 5
 
-// errLarge tells that the other side says more than it may.
+// errLarge reports that the other side says more than it may.
 var errLarge = errors.New("too much")
 
 // send writes one frame.

@@ -3,7 +3,7 @@
 //
 // What becomes of an ExternalSecret is decided by the pure room plan; values are made by the rooms templates and generate, and come from the
 // rooms below store. This room refuses to show a value in a status, an event or a log, to keep one after a pass, to read a Secret of another
-// namespace for a tenant, and to serve anything unless it is told to: by a person, or by a boot of which nothing leaves the process. Where a
+// namespace for a tenant, and to serve anything unless it is permitted: by a person, or by a boot of which nothing leaves the process. Where a
 // simulation makes stand-ins, it leaves those objects to it whose stores are not given.
 package secrets
 
@@ -127,7 +127,7 @@ func (*Dialect) Request(token string, _ dialect.RequestOptions) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{plan.AnnotationForce: token}}}
 }
 
-// Handled tells whether a request was answered: by a refresh, or by an error since. What is simulated needs no answer.
+// Handled reports whether a request was answered: by a refresh, or by an error since. What is simulated needs no answer.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	if u.GetKind() != esv1.ExternalSecretKind {
 		return true
@@ -144,7 +144,7 @@ func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	return err == nil && ok && !at.Before(requested.Truncate(time.Second))
 }
 
-// Forces tells that nothing is forced or reset beyond that.
+// Forces reports whether nothing is forced or reset beyond that.
 func (*Dialect) Forces(schema.GroupKind) bool { return false }
 
 // State is how an object stands: its Ready condition is about the object as it is if that was refreshed.

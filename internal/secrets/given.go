@@ -76,18 +76,18 @@ func (p *part) give(id engine.UnitID) {
 	}
 }
 
-// isGiven tells whether a store has answered.
+// isGiven reports whether a store has answered.
 func (p *part) isGiven(id engine.UnitID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.given[id]
 }
 
-// alone are the kinds of generators that ask nobody, or may be of such a kind: a simulation does not stand in for these.
+// alone are the kinds of generators that ask no one, or may be of such a kind: a simulation does not stand in for these.
 var alone = []string{generators.PasswordKind, generators.UUIDKind, generators.ClusterGeneratorKind}
 
-// left tells whether an ExternalSecret is left to a simulation: a store of it has not answered, or a generator is not
-// one of those that ask nobody.
+// left reports whether an ExternalSecret is left to a simulation: a store of it has not answered, or a generator is not
+// one of those that ask no one.
 func (p *part) left(es *esv1.ExternalSecret) bool {
 	if p.Substitutes == nil {
 		return false
@@ -107,7 +107,7 @@ func (p *part) left(es *esv1.ExternalSecret) bool {
 	return false
 }
 
-// Yields tells whether an object is left to a simulation: kinds that are not served, stores that have not answered, and what reads these.
+// Yields reports whether an object is left to a simulation: kinds that are not served, stores that have not answered, and what reads these.
 func (p *part) Yields(id engine.ObjectID) bool {
 	if p.Substitutes == nil || !p.options.Told || id.Group != esv1.GroupVersion.Group && id.Group != generators.GroupVersion.Group {
 		return false

@@ -143,13 +143,13 @@ func rest(after time.Duration) rounds.Next {
 	return rounds.Rest()
 }
 
-// follows tells whether a change of what an ExternalSecret reads refreshes it.
+// follows reports whether a change of what an ExternalSecret reads refreshes it.
 func follows(es *esv1.ExternalSecret) bool {
 	interval, err := plan.Interval(es.Spec.RefreshInterval)
 	return err == nil && interval > 0 && (es.Spec.RefreshPolicy == "" || es.Spec.RefreshPolicy == esv1.RefreshPeriodic)
 }
 
-// changed tells whether something has changed since the last refresh that the refresh read.
+// changed reports whether something has changed since the last refresh that the refresh read.
 func (p *part) changed(id engine.UnitID, inputs string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -96,7 +96,7 @@ func pushedText(ps *v1alpha1.PushSecret) string {
 	return textPushed
 }
 
-// standsPushed tells whether what a PushSecret declares was pushed as it is, and after what time it is pushed again.
+// standsPushed reports whether what a PushSecret declares was pushed as it is, and after what time it is pushed again.
 func (p *part) standsPushed(id engine.UnitID, ps *v1alpha1.PushSecret, inputs string, interval time.Duration, now time.Time) (time.Duration, bool) {
 	p.mu.Lock()
 	same := p.inputs[id] == inputs
@@ -161,7 +161,7 @@ func (p *part) standings(kind, namespace string) []standing {
 	return all
 }
 
-// sources are the values of a PushSecret, one set for each Secret or generator, and what tells that they are others.
+// sources are the values of a PushSecret, one set for each Secret or generator, and what reports that they are others.
 func (p *part) sources(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecret) (all []map[string][]byte, inputs string, err error) {
 	from := ps.Spec.Selector
 	switch {
@@ -252,7 +252,7 @@ func (p *part) shaped(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSe
 	return all, nil
 }
 
-// pushAll writes all values to all stores, and tells what is there.
+// pushAll writes all values to all stores, and reports what is there.
 func (p *part) pushAll(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecret, stores []standing, sources []map[string][]byte) (map[string]map[string]v1alpha1.Data, error) {
 	synced := map[string]map[string]v1alpha1.Data{}
 	open := opened{part: p, by: id, namespace: ps.Namespace, clients: map[engine.UnitID]store.Client{}}

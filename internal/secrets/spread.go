@@ -26,7 +26,7 @@ import (
 // What the upstream says of ClusterExternalSecrets.
 const textNotAll = "one or more namespaces failed"
 
-// errTaken says that there is an ExternalSecret of this name that somebody else declares.
+// errTaken says that there is an ExternalSecret of this name that this engine does not own.
 var errTaken = errors.New("external secret already exists in namespace")
 
 // everyNamespace is what passes of ClusterExternalSecrets read.

@@ -98,7 +98,7 @@ func (s *solver) eval(e ast.Expr) (any, error) {
 	return out.Value(), nil
 }
 
-// is tells that an expression has the truth that is wanted as things stand.
+// is reports whether an expression has the truth that is wanted as things stand.
 func (s *solver) is(e ast.Expr, want bool) bool {
 	value, err := s.eval(e)
 	return err == nil && value == want

@@ -53,7 +53,7 @@ func NewHealer(overrides map[schema.GroupKind]map[string]any) (*Healer, error) {
 // definition of the kind takes and that is healthy; crd may be nil. There is none, and ok is false, for kinds
 // that are never faked, and where the definition takes no status.
 //
-// An error that comes with a status tells which check it does not pass; the status is the best that was found.
+// An error that comes with a status reports which check it does not pass; the status is the best that was found.
 func (h *Healer) Status(o, crd *unstructured.Unstructured, checks []Check) (status map[string]any, ok bool, err error) {
 	gk := o.GroupVersionKind().GroupKind()
 	if isReal(gk) {
@@ -178,7 +178,7 @@ func compile(gk schema.GroupKind, checks []Check) (questions, error) {
 	return asked, nil
 }
 
-// passes tells why an object with a status is not healthy, or nil.
+// passes reports why an object with a status is not healthy, or nil.
 func (q questions) passes(o *unstructured.Unstructured, status map[string]any) error {
 	object := o.DeepCopy()
 	if object.Object["status"] = status; len(status) == 0 {

@@ -29,7 +29,7 @@ func Known(gk schema.GroupKind) (plural string, clusterScoped, isKnown bool) {
 	return pluralOf(gk.Kind), clusterByName(gk.Kind) || managed(gk.Group), false
 }
 
-// managed tells whether a group is one of managed resources that a provider of Crossplane brings. Those in namespaces have groups
+// managed reports whether a group is one of managed resources that a provider of Crossplane brings. Those in namespaces have groups
 // of their own, with a label "m".
 func managed(group string) bool {
 	provider, is := strings.CutSuffix(group, ".crossplane.io")
@@ -78,7 +78,7 @@ func pluralOf(kind string) string {
 	return name + "s"
 }
 
-// clusterByName tells that a name is one of the habit to put "Cluster" before the name of the same kind in
+// clusterByName reports whether a name is one of the habit to put "Cluster" before the name of the same kind in
 // namespaces: ClusterIssuer is, Cluster and Clustered are not.
 func clusterByName(kind string) bool {
 	rest, ok := strings.CutPrefix(kind, "Cluster")

@@ -32,7 +32,7 @@ func (s *solver) ranged(e ast.Expr) (list place, filters []filter, ok bool) {
 	return list, nil, ok
 }
 
-// passes tells that an element passes all filters.
+// passes reports whether an element passes all filters.
 func (s *solver) passes(element any, filters []filter) bool {
 	for _, f := range filters {
 		held := false
@@ -77,7 +77,7 @@ func (s *solver) first(list place, filters []filter) (int, bool) {
 	return 0, false
 }
 
-// each makes a condition true or false for the elements that pass, and tells how many did.
+// each makes a condition true or false for the elements that pass, and reports how many did.
 func (s *solver) each(list place, filters []filter, f filter, want bool) (count int, solved bool) {
 	entries, _ := list.list()
 	solved = true

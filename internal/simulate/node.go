@@ -20,7 +20,7 @@ type Place struct {
 	Name string
 }
 
-// PlaceOf tells what a pod that waits lacks. It is false for one that has a node, and for one that lacks something
+// PlaceOf reports what a pod that waits lacks. It is false for one that has a node, and for one that lacks something
 // else, such as a volume.
 func PlaceOf(o *unstructured.Unstructured) (Place, bool) {
 	pod := &corev1.Pod{}

@@ -73,7 +73,7 @@ func (s *solver) variable(name string) place {
 	}
 }
 
-// supposable tells whether a value is a simulated one that may be changed.
+// supposable reports whether a value is a simulated one that may be changed.
 func (s *solver) supposable(value any) bool {
 	text, is := value.(string)
 	return is && s.supposing && marked(text)

@@ -217,7 +217,7 @@ func isGeneration(path string) bool {
 	return strings.HasSuffix(lower, "generation")
 }
 
-// isDeadline tells that the time at a path is one to come: what has expired is not healthy.
+// isDeadline reports whether the time at a path is one to come: what has expired is not healthy.
 func isDeadline(path string) bool {
 	lower := strings.ToLower(path)
 	for _, word := range []string{"notafter", "renewal", "expir", "next"} {

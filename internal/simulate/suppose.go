@@ -9,7 +9,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Suppose tells whether an object would be healthy if the simulated values in it were others: an expression about the address in a
+// Suppose reports whether an object would be healthy if the simulated values in it were others: an expression about the address in a
 // Secret says nothing of one that could not be decrypted. The values that are real, and the status, stay as they are. It is false for
 // an object without simulated values.
 func Suppose(o *unstructured.Unstructured, checks []Check) (bool, error) {
@@ -36,7 +36,7 @@ func Suppose(o *unstructured.Unstructured, checks []Check) (bool, error) {
 	return asked.passes(&unstructured.Unstructured{Object: s.vars}, status) == nil, nil
 }
 
-// marked tells whether a value is simulated, or one in it.
+// marked reports whether a value is simulated, or one in it.
 func marked(value any) bool {
 	switch v := value.(type) {
 	case string:

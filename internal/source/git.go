@@ -23,7 +23,7 @@ var (
 )
 
 // GitRef selects a commit: by Commit, else Name, else SemVer, else Tag, else Branch, else the
-// branch "master".
+// branch that Flux assumes.
 type GitRef struct{ Branch, Tag, SemVer, Name, Commit string }
 
 // GitOptions say what is fetched, and how.
@@ -130,7 +130,7 @@ func (o *GitOptions) Unchanged(previousRevision string, previous *Tree) bool {
 	return err == nil && o.same(t, previousRevision)
 }
 
-// same tells whether what is selected is the previous revision.
+// same reports whether what is selected is the previous revision.
 func (o *GitOptions) same(t target, previousRevision string) bool {
 	return t.revision() == previousRevision && (o.Tag == nil || t.tag() == *o.Tag)
 }

@@ -39,7 +39,7 @@ const (
 // mostSent bounds the commits that a server is sent.
 const mostSent = 8
 
-// holds tells whether a commit is there. One that is named by its hash and has to be on a branch is searched for there.
+// holds reports whether a commit is there. One that is named by its hash and has to be on a branch is searched for there.
 func (c *Clone) holds(t target) bool {
 	if !t.full {
 		commit, held := c.held[t.offered]
@@ -59,7 +59,7 @@ func (c *Clone) hold(t target) {
 	c.newest = c.newest[:min(len(c.newest), mostSent)]
 }
 
-// serves tells whether a commit is there, or can be added.
+// serves reports whether a commit is there, or can be added.
 func (c *Clone) serves(url string, t target) bool {
 	return c.dir != "" && c.url == url && (c.holds(t) || !t.full && c.fetches < maxAdded && c.bytes < maxAddedBytes)
 }
@@ -81,7 +81,7 @@ func (c *Clone) Close() error {
 var lasting = []error{ErrAuth, ErrURL, ErrNoTag, ErrUnsigned, ErrTagSignature, ErrTagName, ErrCommitSignature, ErrInclude, errSparse}
 
 // usable reports whether a clone may serve for the next fetch after it ended in an error, or in none. What was cut off
-// is asked for again.
+// is requested again.
 func usable(ctx context.Context, err error) bool {
 	return err == nil || ctx.Err() != nil || slices.ContainsFunc(lasting, func(kind error) bool { return errors.Is(err, kind) })
 }

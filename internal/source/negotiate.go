@@ -24,7 +24,7 @@ const maxNew = 16 << 20
 // fetchNew fetches a reference into a clone that has other commits, and transfers only the objects that those
 // do not have.
 //
-// Remote.Fetch of the library cannot: it does not ask for a thin pack, and for a shallow clone Git tells
+// Remote.Fetch of the library cannot: it does not ask for a thin pack, and for a shallow clone Git knows
 // what is new from what is known only in thin ones, so that a server sends all of the commit. Without a
 // depth it would send the history. The request here is that of git itself, and its answer is read by the
 // library's parser, which finds in the clone what a thin pack refers to.

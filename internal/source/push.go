@@ -46,7 +46,7 @@ func (p *pusher) push(ctx context.Context, commit plumbing.Hash) error {
 	return p.send(ctx, to, commit)
 }
 
-// Check tells what of an edit cannot be done, whatever the repository has.
+// Check reports what of an edit cannot be done, whatever the repository has.
 func (e *GitEdit) Check() error {
 	if err := plumbing.NewBranchReferenceName(e.Branch).Validate(); err != nil {
 		return fmt.Errorf("spec.git.push.branch: %q is not a branch name", e.Branch)

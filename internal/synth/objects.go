@@ -24,7 +24,7 @@ func (o object) group() string {
 	return group
 }
 
-// kustomization tells whether it is for kustomize, and for no cluster.
+// kustomization reports whether it is for kustomize, and for no cluster.
 func (o object) kustomization() bool { return o.group() == "kustomize.config.k8s.io" }
 
 // eachObject visits the objects of a file, in order.

@@ -30,7 +30,7 @@ var ErrNoProgram = errors.New("the directory has no package main, whose main fun
 // BuildError is what the compiler said.
 type BuildError struct{ Output string }
 
-// LacksModule tells whether a module is missing, or its checksum.
+// LacksModule reports whether a module is missing, or its checksum.
 func (e *BuildError) LacksModule() bool {
 	return strings.Contains(e.Output, "go get ") || strings.Contains(e.Output, "go mod ") || strings.Contains(e.Output, "missing go.sum entry")
 }
@@ -114,7 +114,7 @@ func (p *Program) inspect(ctx context.Context) error {
 	return nil
 }
 
-// isLocal tells whether a replacement is a directory.
+// isLocal reports whether a replacement is a directory.
 func isLocal(path string) bool {
 	return strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") || filepath.IsAbs(path)
 }

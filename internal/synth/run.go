@@ -13,7 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/chart"
 )
 
-// Request is what a program is asked for. Its flags are those of chart.Main.
+// Request is what a program is requested. Its flags are those of chart.Main.
 type Request struct {
 	// Out is the output directory, absolute.
 	Out string
@@ -33,7 +33,7 @@ const (
 	eventDone    = "done"
 )
 
-// Listener is told what a program says while it runs.
+// Listener hears what a program says while it runs.
 type Listener interface {
 	// Chart was synthesized.
 	Chart(e chart.Event)
@@ -106,7 +106,7 @@ type heard struct {
 	err      error
 }
 
-// hear reads what a program prints. Lines that are no events are the person's own, and are passed on.
+// hear reads what a program prints. Lines that are no events are the person's own, and are forwarded.
 func (p *Program) hear(from io.Reader, to Listener) heard {
 	var h heard
 	lines := bufio.NewScanner(from)

@@ -91,7 +91,7 @@ func (w *watch) renew(ctx context.Context) error {
 	if !made {
 		return nil
 	}
-	// What cannot be read now, since it does not compile, is told by the build.
+	// What cannot be read now, since it does not compile, is reported by the build.
 	_ = w.program.inspect(ctx)
 	return w.cover()
 }
@@ -118,7 +118,7 @@ func (w *watch) cover() error {
 	})
 }
 
-// matters tells whether a change can change what the program is, or what it reads.
+// matters reports whether a change can change what the program is, or what it reads.
 func (w *watch) matters(event fsnotify.Event) bool {
 	name := event.Name
 	if event.Op == fsnotify.Chmod || hidden(name) || strings.HasSuffix(name, "~") || strings.HasSuffix(name, "_test.go") {

@@ -22,7 +22,7 @@ import (
 type Backing interface {
 	// Acquire returns a control plane that runs until release is called.
 	Acquire(ctx context.Context, name, user string) (plane *planes.Plane, release func(), err error)
-	// Delete deletes the state of one that nobody uses.
+	// Delete deletes the state of one that no one uses.
 	Delete(ctx context.Context, name string) error
 }
 

@@ -84,7 +84,7 @@ func (p *part) Start(ctx context.Context) error {
 	return nil
 }
 
-// Wait waits until every pass has ended, and lets go of the control planes.
+// Wait waits until every pass has ended, and releases the control planes.
 func (p *part) Wait() {
 	p.loop.Wait()
 	p.mu.Lock()
@@ -124,7 +124,7 @@ func (p *part) wake(concerned func(*v1alpha1.VirtualCluster) bool) {
 	}
 }
 
-// leave lets go of a control plane.
+// leave releases a control plane.
 func (p *part) leave(id engine.UnitID) {
 	p.mu.Lock()
 	r := p.held[id]

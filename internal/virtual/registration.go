@@ -27,7 +27,7 @@ func (p *part) publish(ctx context.Context, vc *v1alpha1.VirtualCluster, c plan.
 	return p.register(ctx, vc, s)
 }
 
-// register has Argo CD know the virtual cluster by one Secret. One that somebody else made for this very cluster, such as a Job of the
+// register has Argo CD know the virtual cluster by one Secret. One that another manager made for this very cluster, such as a Job of the
 // repository, is taken over: it would have an address that only pods of another kind of cluster reach.
 func (p *part) register(ctx context.Context, vc *v1alpha1.VirtualCluster, s plan.Secret) error {
 	all, err := p.registrations(ctx)

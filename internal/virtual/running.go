@@ -57,7 +57,7 @@ func (r *running) sources(namespaces map[string]bool) error {
 	return nil
 }
 
-// end stops the watches and lets go of the control plane.
+// end stops the watches and releases the control plane.
 func (r *running) end() {
 	r.stop()
 	r.release()
@@ -79,7 +79,7 @@ func (p *part) alive(id engine.UnitID) *running {
 	}
 }
 
-// begin acquires the control plane of a VirtualCluster, and has what changes there wake it. The one before is let go after that.
+// begin acquires the control plane of a VirtualCluster, and has what changes there wake it. The one before is released after that.
 func (p *part) begin(ctx context.Context, id engine.UnitID) error {
 	wait, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

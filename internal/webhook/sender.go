@@ -57,7 +57,7 @@ func NamesEvents(kind string) bool { return senders[kind].named() }
 
 func (s sender) named() bool { return len(s.events) > 0 }
 
-// announced tells what is wrong with a request as far as its header shows.
+// announced reports what is wrong with a request as far as its header shows.
 func (s sender) announced(h http.Header, token string) error {
 	if s.secret != "" && !same(h.Get(s.secret), token) {
 		return fmt.Errorf("its header %s does not match the token", s.secret)
@@ -79,7 +79,7 @@ func (s sender) signature(h http.Header) (signature, bool) {
 	return s.signatures[i], true
 }
 
-// verify tells what is wrong with a request that was announced.
+// verify reports what is wrong with a request that was announced.
 func (s sender) verify(d Delivery, token string) error {
 	if sig, signed := s.signature(d.header); signed {
 		if err := sig.verify(d.header.Get(sig.header), d.body, token); err != nil {
@@ -106,7 +106,7 @@ func (s sender) event(h http.Header) string {
 	return ""
 }
 
-// cdEvent tells what an event lacks that every one of CDEvents has.
+// cdEvent reports what an event lacks that every one of CDEvents has.
 func cdEvent(fields map[string]any) error {
 	about, _ := fields["context"].(map[string]any)
 	for _, name := range []string{"version", "id", "source", "type", "timestamp"} {

@@ -21,7 +21,7 @@ type signature struct {
 
 var algorithms = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
 
-// verify tells what is wrong with the value of the header.
+// verify reports what is wrong with the value of the header.
 func (s signature) verify(value string, body []byte, token string) error {
 	algorithm, digits := s.algorithm, value
 	if algorithm == "" {

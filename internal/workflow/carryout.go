@@ -16,7 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
 
-// carryOut carries out the actions of a decision, in their order. It tells whether they changed what decisions are made from, so that
+// carryOut carries out the actions of a decision, in their order. It reports whether they changed what decisions are made from, so that
 // another one is due. One that fails keeps no other from being carried out, but for the deletion of the Workflow, which comes last.
 func (p *part) carryOut(ctx context.Context, d plan.Decision) (changed bool, err error) {
 	for _, action := range d.Actions {
@@ -32,7 +32,7 @@ func (p *part) carryOut(ctx context.Context, d plan.Decision) (changed bool, err
 	return changed, err
 }
 
-// act carries out one action, and tells whether it is of a kind that changes what decisions are made from.
+// act carries out one action, and reports whether it is of a kind that changes what decisions are made from.
 func (p *part) act(ctx context.Context, wf *v1alpha1.Workflow, action plan.Action) (changed bool, err error) {
 	of := execute.Of(wf)
 	switch action.Do {

@@ -62,7 +62,7 @@ func (d *dispatcher) Remove(ctx context.Context, of execute.Workflow, node strin
 	return all
 }
 
-// Leaves are those of all executors; they are not known if one of them does not know.
+// Leaves are those of all executors; they are unknown if one of them does not know.
 func (d *dispatcher) Leaves(ctx context.Context, of execute.Workflow) (map[string]plan.Leaf, error) {
 	all := map[string]plan.Leaf{}
 	for _, executor := range d.all {

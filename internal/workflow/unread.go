@@ -12,7 +12,7 @@ import (
 // settingsName is the ConfigMap of the upstream's controller.
 const settingsName = "workflow-controller-configmap"
 
-// unread names the settings of the upstream's controller that would change what runs. They are not read: anyone who may create a ConfigMap in any namespace would
+// unread names the settings of the upstream's controller that would change what runs. They are not read: anyone who can create a ConfigMap in any namespace would
 // set them, as it is unknown which one was that of the controller.
 func (p *part) unread(ctx context.Context) {
 	all, err := p.kube.CoreV1().ConfigMaps(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + settingsName})

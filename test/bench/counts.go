@@ -105,7 +105,7 @@ func cpuTime() time.Duration {
 // rss is the resident memory of the process, control plane included, in MB.
 func rss() int { return resident("VmRSS") }
 
-// resident is a field of the process's status that tells of its memory, in MB.
+// resident is a field of the process's status that reports its memory, in MB.
 func resident(field string) int {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {

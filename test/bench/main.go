@@ -196,7 +196,7 @@ type figures struct {
 	Memory, Peak int
 	// Renders counts those that one change led to.
 	Renders uint64
-	// Rest tells of the requests at rest.
+	// Rest reports the requests at rest.
 	Rest string
 }
 

@@ -116,7 +116,7 @@ func kargoProjectChart(scope chart.Scope, p KargoProjectProps) {
 	projectRights(scope)
 }
 
-// projectRights are who may do what in the project.
+// projectRights are who can do what in the project.
 func projectRights(scope chart.Scope) {
 	props := func(name, label string) rbac.Props {
 		return rbac.Props{Name: name, Labels: labels("name", label, "part-of", project)}

@@ -113,7 +113,7 @@ type servedKind struct {
 // scriptGroup is an API group that a script defines, with the namespace of the script.
 var scriptGroup = regexp.MustCompile(`(?:^|\.)(s\d+)(?:-[a-z]+)?\.example\.dev$`)
 
-// elsewhere tells whether an API group is one that another script has defined.
+// elsewhere reports whether an API group is one that another script has defined.
 func elsewhere(group, script string) bool {
 	m := scriptGroup.FindStringSubmatch(group)
 	return m != nil && m[1] != script
@@ -585,7 +585,7 @@ func (w *world) chartrepo(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// transfers tells how often the Git server has sent commits of the repository of the script: "transfers N".
+// transfers reports how often the Git server has sent commits of the repository of the script: "transfers N".
 func (w *world) transfers(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) == 1, "transfers N")

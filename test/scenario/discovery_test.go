@@ -29,7 +29,7 @@ func (a away) RoundTrip(r *http.Request) (*http.Response, error) {
 		return a.RoundTripper.RoundTrip(r)
 	}
 	if r.URL.Path == "/apis" || r.URL.Path == "/api" {
-		// The groups alone: what each serves is asked by itself.
+		// The groups alone: what each serves is read separately.
 		r = r.Clone(r.Context())
 		r.Header.Set("Accept", "application/json")
 	}

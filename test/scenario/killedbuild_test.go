@@ -119,7 +119,7 @@ type reaper struct {
 
 	mu    sync.Mutex
 	ended map[string]int
-	// creations are how many objects the cloud was told to create.
+	// creations are how many objects the cloud was asked to create.
 	creations int
 	kills     []string
 	dead      chan struct{}
@@ -172,7 +172,7 @@ func (r *reaper) last() string {
 	return r.kills[len(r.kills)-1]
 }
 
-// closed tells whether the engine has ended. The caller holds the lock.
+// closed reports whether the engine has ended. The caller holds the lock.
 func (r *reaper) closed() bool {
 	select {
 	case <-r.dead:
@@ -182,7 +182,7 @@ func (r *reaper) closed() bool {
 	}
 }
 
-// ends tells whether a write that was answered is the last of this engine.
+// ends reports whether a write that was answered is the last of this engine.
 func (r *reaper) ends(write string) bool {
 	// What is built again has another name, and is the same sort.
 	write = regexp.MustCompile(`nixos-[0-9a-f]{8}-1|[0-9]{9}`).ReplaceAllString(write, "*")
@@ -202,7 +202,7 @@ func (r *reaper) ends(write string) bool {
 	return true
 }
 
-// counts tells whether a request to the cluster is a step from the build to the machine.
+// counts reports whether a request to the cluster is a step from the build to the machine.
 func (r *reaper) counts(q *http.Request) bool {
 	if q.Method == http.MethodGet || !strings.Contains(q.URL.Path, "/namespaces/"+r.namespace+"/") {
 		return false
@@ -360,7 +360,7 @@ func livesUntil(t *testing.T, w *world, r *reaper, epoch string) {
 	}
 }
 
-// machineRuns tells whether there is a machine from the image of a rebuild.
+// machineRuns reports whether there is a machine from the image of a rebuild.
 func machineRuns(t *testing.T, w *world, namespace, epoch string) (bool, string) {
 	t.Helper()
 	get := func(group, version, resource, name string) map[string]any {

@@ -123,7 +123,7 @@ func (k *killer) by(inner http.RoundTripper, r *http.Request) (*http.Response, e
 	return response, err
 }
 
-// counts tells whether a request writes what the workflows are about.
+// counts reports whether a request writes what the workflows are about.
 func (k *killer) counts(r *http.Request) bool {
 	return r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/namespaces/"+k.namespace+"/") && !strings.HasSuffix(r.URL.Path, "/events")
 }
@@ -198,7 +198,7 @@ func (t *through) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.killer.by(t.inner, r)
 }
 
-// allDone tells whether the run has ended and the schedule has a run that waits.
+// allDone reports whether the run has ended and the schedule has a run that waits.
 func allDone(t *testing.T, w *world, namespace string) (bool, string) {
 	t.Helper()
 	phases := map[string]string{}

@@ -130,7 +130,7 @@ func (f *follower) follow(block string) {
 	f.shell(script.String())
 }
 
-// boot starts a cluster in the place of the one before, and waits until it is ready.
+// boot starts a cluster instead of the one before, and waits until it is ready.
 func (f *follower) boot(args []string) {
 	f.t.Helper()
 	f.interrupt()

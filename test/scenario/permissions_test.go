@@ -91,7 +91,7 @@ func (i *installed) missing(all []installation.Permission, rules, inNamespace []
 	})
 }
 
-// covered tells whether rules allow something.
+// covered reports whether rules allow something.
 func covered(rules []rbacv1.PolicyRule, p installation.Permission) bool {
 	has := func(list []string, one string) bool { return slices.Contains(list, one) || slices.Contains(list, "*") }
 	return slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool {

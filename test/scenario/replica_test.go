@@ -163,7 +163,7 @@ func (r *replica) log() []map[string]any {
 	return entries
 }
 
-// tellsOf tells whether the replica logged something of units that have a name.
+// tellsOf reports whether the replica logged something of units that have a name.
 func (r *replica) tellsOf(name string) bool {
 	for _, entry := range r.log() {
 		if entry["name"] == name {

@@ -105,7 +105,7 @@ func TestSharedAfterRestart(t *testing.T) {
 		}
 	}
 
-	// Who owns it together is found again: nobody writes it.
+	// Who owns it together is found again: no one writes it.
 	restart(func() { f.push("2") })
 	f.settled("2")
 	f.condition("ks", "c", "True", "main@sha1:")
@@ -113,7 +113,7 @@ func TestSharedAfterRestart(t *testing.T) {
 		t.Errorf("the shared object was written by the engine that came after: %s, then %s", before, after)
 	}
 
-	// What a suspended unit declares alone is not known to an engine that begins then, and stays.
+	// What a suspended unit declares alone is unknown to an engine that begins then, and stays.
 	suspended := func(more string) {
 		writeFile(t, filepath.Join(f.repo, "flux", "units.yaml"), fmt.Sprintf(fleetUnit, "a", "")+"---\n"+
 			fmt.Sprintf(fleetUnit, "b", ", dependsOn: [{name: a}]")+"---\n"+fmt.Sprintf(fleetUnit, "c", more))
@@ -133,7 +133,7 @@ func TestSharedAfterRestart(t *testing.T) {
 	})
 	f.settledShared(map[string]string{"x": "1", "a": "2", "c": "1"}, "a")
 
-	// When it is resumed and declares it no more, it goes; when the first lets go, the other one has the rest.
+	// When it is resumed and declares it no more, it goes; when the first releases, the other one has the rest.
 	suspended("")
 	f.share("c", `{x: "1"}`)
 	f.push("5")

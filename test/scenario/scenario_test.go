@@ -1,4 +1,4 @@
-// Package scenario tells what users do, as scripts that run against the real parts: every *.txtar
+// Package scenario does what users do, as scripts that run against the real parts: every *.txtar
 // file below testdata is one.
 package scenario
 

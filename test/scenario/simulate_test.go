@@ -365,7 +365,7 @@ func checkSimulatedPlaces(t *testing.T, client kubernetes.Interface) {
 	}
 }
 
-// TestSimulateReport has the report tell what is not real also when the boot ends otherwise than ready.
+// TestSimulateReport has the report report what is not real also when the boot ends otherwise than ready.
 func TestSimulateReport(t *testing.T) {
 	t.Parallel()
 	repo, report := t.TempDir(), filepath.Join(t.TempDir(), "report.json")

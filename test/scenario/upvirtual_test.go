@@ -137,7 +137,7 @@ func (u *upVirtual) has(client kubernetes.Interface, namespace, want string) {
 }
 
 // registered has the Job of a repository register the virtual cluster by the address that it would have in pods: over the Secret that is there,
-// and in its place.
+// and instead.
 func (u *upVirtual) registered(t *testing.T) {
 	secrets := u.host.CoreV1().Secrets("argocd")
 	get := func() *corev1.Secret {

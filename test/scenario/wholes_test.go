@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestUpWholes boots directories without units: a chart is installed, a kustomization and files of objects are applied, and what is none of
+// TestUpWholes boots directories without units: a chart is installed, a kustomization and files of objects are applied, and what is not one of
 // them is refused before a cluster is started. What they hold is waited for, and when it is stuck, the cause below it is said.
 func TestUpWholes(t *testing.T) {
 	t.Parallel()

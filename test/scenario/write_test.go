@@ -315,7 +315,7 @@ func (d *desk) want(u *unstructured.Unstructured, values map[string]any) {
 	}
 }
 
-// owns tells whether a manager applies a field, by a part of its entry.
+// owns reports whether a manager applies a field, by a part of its entry.
 func owns(u *unstructured.Unstructured, manager string, op metav1.ManagedFieldsOperationType, part string) bool {
 	return slices.ContainsFunc(u.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == manager && e.Operation == op && e.FieldsV1 != nil && strings.Contains(string(e.FieldsV1.GetRawBytes()), part)

@@ -36,7 +36,7 @@ func create(ctx context.Context, client dynamic.Interface, r schema.GroupVersion
 // namespaceOf is where the objects of units are.
 var namespaceOf = map[kind]string{kustomization: "soak-flux", application: "soak-argo", release: "soak-helm"}
 
-// declared is what the cluster has to hold and nothing else of ours, by what it is: ConfigMaps with their value, Deployments, and
+// declared is what the cluster has to hold and nothing else of our own, by what it is: ConfigMaps with their value, Deployments, and
 // the objects of units as ready.
 func (s *state) declared() map[string]string {
 	want := map[string]string{"Kustomization flux-system": "ready", "Application root": "ready"}

@@ -8,7 +8,7 @@ const (
 	RefreshHard       = "hard"
 	// HydrateAnnotation asks for a hydration.
 	HydrateAnnotation = "argocd.argoproj.io/hydrate"
-	// ManifestPathsAnnotation are paths, with semicolons between them, outside of which a change is nothing.
+	// ManifestPathsAnnotation are paths, with semicolons between them, outside which a change is nothing.
 	ManifestPathsAnnotation = "argocd.argoproj.io/manifest-generate-paths"
 	// SkipReconcileAnnotation is "true" on what is not to be touched.
 	SkipReconcileAnnotation = "argocd.argoproj.io/skip-reconcile"
@@ -34,7 +34,7 @@ const (
 	LegacyApplicationNameLabelKey = "applications.argoproj.io/app-name"
 )
 
-// The finalizers. The first three are for whoever deletes an Application with its objects.
+// The finalizers. The first three are for deletions of an Application with its objects.
 const (
 	ResourcesFinalizer           = "resources-finalizer.argocd.argoproj.io"
 	ResourcesFinalizerForeground = "resources-finalizer.argocd.argoproj.io/foreground"

@@ -51,7 +51,7 @@ type ApplicationSpec struct {
 	Info []Info `json:"info,omitempty"`
 	// RevisionHistoryLimit is how many past deployments the status keeps, 10 by default.
 	RevisionHistoryLimit *int64 `json:"revisionHistoryLimit,omitempty"`
-	// Sources are several sources, in the place of the one.
+	// Sources are several sources, instead of the one.
 	Sources []ApplicationSource `json:"sources,omitempty"`
 	// SourceHydrator has what was rendered pushed to a branch, from which it is applied.
 	SourceHydrator *SourceHydrator `json:"sourceHydrator,omitempty"`
@@ -63,7 +63,7 @@ type ApplicationDestination struct {
 	Server string `json:"server,omitempty"`
 	// Namespace is for objects of the source that name none.
 	Namespace string `json:"namespace,omitempty"`
-	// Name is that of the cluster, in the place of its URL.
+	// Name is that of the cluster, instead of its URL.
 	Name string `json:"name,omitempty"`
 }
 
@@ -95,7 +95,7 @@ type Info struct {
 
 // SyncPolicy says when and how objects are applied.
 type SyncPolicy struct {
-	// Automated has changes of the source applied by themselves.
+	// Automated has changes of the source applied on their own.
 	Automated *SyncPolicyAutomated `json:"automated,omitempty"`
 	// SyncOptions are options as NAME=VALUE.
 	SyncOptions []string `json:"syncOptions,omitempty"`
@@ -105,7 +105,7 @@ type SyncPolicy struct {
 	ManagedNamespaceMetadata *ManagedNamespaceMetadata `json:"managedNamespaceMetadata,omitempty"`
 }
 
-// SyncPolicyAutomated says what is done without being asked for.
+// SyncPolicyAutomated says what is done without being requested.
 type SyncPolicyAutomated struct {
 	// Prune deletes what the source no longer holds.
 	Prune *bool `json:"prune,omitempty"`
@@ -113,7 +113,7 @@ type SyncPolicyAutomated struct {
 	SelfHeal *bool `json:"selfHeal,omitempty"`
 	// AllowEmpty permits a source without any object.
 	AllowEmpty *bool `json:"allowEmpty,omitempty"`
-	// Enabled is false where nothing is done by itself for now.
+	// Enabled is false where nothing is done on its own for now.
 	Enabled *bool `json:"enabled,omitempty"`
 }
 

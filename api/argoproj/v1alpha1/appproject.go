@@ -38,7 +38,7 @@ type AppProjectSpec struct {
 	Description string `json:"description,omitempty"`
 	// Roles are permissions of people and programs.
 	Roles []ProjectRole `json:"roles,omitempty"`
-	// ClusterResourceWhitelist are kinds outside of namespaces that are permitted; without any, none is.
+	// ClusterResourceWhitelist are kinds outside namespaces that are permitted; without any, none is.
 	ClusterResourceWhitelist []ClusterResourceRestrictionItem `json:"clusterResourceWhitelist,omitempty"`
 	// NamespaceResourceBlacklist are kinds in namespaces that are forbidden.
 	NamespaceResourceBlacklist []metav1.GroupKind `json:"namespaceResourceBlacklist,omitempty"`
@@ -50,7 +50,7 @@ type AppProjectSpec struct {
 	NamespaceResourceWhitelist []metav1.GroupKind `json:"namespaceResourceWhitelist,omitempty"`
 	// SignatureKeys are keys with which commits have to be signed.
 	SignatureKeys []SignatureKey `json:"signatureKeys,omitempty"`
-	// ClusterResourceBlacklist are kinds outside of namespaces that are forbidden.
+	// ClusterResourceBlacklist are kinds outside namespaces that are forbidden.
 	ClusterResourceBlacklist []ClusterResourceRestrictionItem `json:"clusterResourceBlacklist,omitempty"`
 	// SourceNamespaces are patterns of namespaces in which Applications may be.
 	SourceNamespaces []string `json:"sourceNamespaces,omitempty"`
@@ -62,7 +62,7 @@ type AppProjectSpec struct {
 	SourceIntegrity *SourceIntegrity `json:"sourceIntegrity,omitempty"`
 }
 
-// ClusterResourceRestrictionItem names a kind outside of namespaces, and objects of it.
+// ClusterResourceRestrictionItem names a kind outside namespaces, and objects of it.
 type ClusterResourceRestrictionItem struct {
 	// Group of the kind.
 	Group string `json:"group"`

@@ -180,7 +180,7 @@ type GitFileGeneratorItem struct {
 type PluginGenerator struct {
 	// ConfigMapRef names the address and the login.
 	ConfigMapRef PluginConfigMapRef `json:"configMapRef"`
-	// Input is what the service is told.
+	// Input is what is sent to the service.
 	// +optional
 	Input PluginInput `json:"input,omitzero"`
 	// RequeueAfterSeconds is when to ask again.
@@ -200,7 +200,7 @@ type PluginConfigMapRef struct {
 	Name string `json:"name"`
 }
 
-// PluginInput is what a service is told.
+// PluginInput is what is sent to a service.
 type PluginInput struct {
 	// Parameters by their names.
 	Parameters map[string]apiextensionsv1.JSON `json:"parameters,omitempty"`

@@ -8,7 +8,7 @@ type SourceHydrator struct {
 	DrySource DrySource `json:"drySource"`
 	// SyncSource is what is applied.
 	SyncSource SyncSource `json:"syncSource"`
-	// HydrateTo is a branch that is pushed to in the place of the one that is applied.
+	// HydrateTo is a branch that is pushed to instead of the one that is applied.
 	HydrateTo *HydrateTo `json:"hydrateTo,omitempty"`
 }
 
@@ -85,7 +85,7 @@ type HydrateOperation struct {
 	DrySHA string `json:"drySHA,omitempty"`
 	// HydratedSHA is the commit that was pushed.
 	HydratedSHA string `json:"hydratedSHA,omitempty"`
-	// SourceHydrator is what was asked for.
+	// SourceHydrator is what was requested.
 	SourceHydrator *SourceHydrator `json:"sourceHydrator,omitempty"`
 }
 
@@ -95,6 +95,6 @@ type SuccessfulHydrateOperation struct {
 	DrySHA string `json:"drySHA,omitempty"`
 	// HydratedSHA is the commit that was pushed.
 	HydratedSHA string `json:"hydratedSHA,omitempty"`
-	// SourceHydrator is what was asked for.
+	// SourceHydrator is what was requested.
 	SourceHydrator *SourceHydrator `json:"sourceHydrator,omitempty"`
 }

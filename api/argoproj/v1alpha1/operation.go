@@ -16,14 +16,14 @@ type Operation struct {
 	Retry RetryStrategy `json:"retry,omitzero"`
 }
 
-// ReasonInfo is the name of the line of an operation that says why somebody asked for it.
+// ReasonInfo is the name of the line of an operation that says why someone requested it.
 const ReasonInfo = "Reason"
 
 // OperationInitiator is who asked.
 type OperationInitiator struct {
 	// Username of a person.
 	Username string `json:"username,omitempty"`
-	// Automated is true when nobody asked.
+	// Automated is true when no one asked.
 	Automated bool `json:"automated,omitempty"`
 }
 
@@ -41,7 +41,7 @@ type SyncOperation struct {
 	Resources []SyncOperationResource `json:"resources,omitempty"`
 	// Source is another than the declared one, for a rollback.
 	Source *ApplicationSource `json:"source,omitempty"`
-	// Manifests are objects as text, in the place of a source.
+	// Manifests are objects as text, instead of a source.
 	Manifests []string `json:"manifests,omitempty"`
 	// SyncOptions are options as NAME=VALUE.
 	SyncOptions []string `json:"syncOptions,omitempty"`
@@ -49,7 +49,7 @@ type SyncOperation struct {
 	Sources []ApplicationSource `json:"sources,omitempty"`
 	// Revisions to apply, one for each source.
 	Revisions []string `json:"revisions,omitempty"`
-	// SelfHealAttemptsCount is how often foreign changes were taken back at this revision.
+	// SelfHealAttemptsCount is how often changes by other managers were taken back at this revision.
 	SelfHealAttemptsCount int64 `json:"autoHealAttemptsCount,omitempty"`
 }
 
@@ -63,13 +63,13 @@ type SyncStrategy struct {
 
 // SyncStrategyApply runs no hooks.
 type SyncStrategyApply struct {
-	// Force deletes and makes anew what cannot be changed.
+	// Force deletes and recreates what cannot be changed.
 	Force bool `json:"force,omitempty"`
 }
 
 // SyncStrategyHook runs hooks.
 type SyncStrategyHook struct {
-	// Force deletes and makes anew what cannot be changed.
+	// Force deletes and recreates what cannot be changed.
 	Force bool `json:"force,omitempty"`
 }
 
@@ -110,7 +110,7 @@ const (
 
 // OperationState is how far the last operation is.
 type OperationState struct {
-	// Operation is what was asked for.
+	// Operation is what was requested.
 	Operation Operation `json:"operation"`
 	// Phase is how far it is.
 	Phase OperationPhase `json:"phase"`

@@ -51,7 +51,7 @@ type PullRequestGeneratorGithub struct {
 	TokenRef *SecretRef `json:"tokenRef,omitempty"`
 	// AppSecretName names the Secret of a GitHub App.
 	AppSecretName string `json:"appSecretName,omitempty"`
-	// Labels are those that a request has to bear.
+	// Labels are those that a request has to carry.
 	Labels []string `json:"labels,omitempty"`
 }
 
@@ -63,7 +63,7 @@ type PullRequestGeneratorGitLab struct {
 	API string `json:"api,omitempty"`
 	// TokenRef names the token.
 	TokenRef *SecretRef `json:"tokenRef,omitempty"`
-	// Labels are those that a request has to bear.
+	// Labels are those that a request has to carry.
 	Labels []string `json:"labels,omitempty"`
 	// PullRequestState is that of the requests, open ones by default.
 	PullRequestState string `json:"pullRequestState,omitempty"`
@@ -85,7 +85,7 @@ type PullRequestGeneratorGitea struct {
 	TokenRef *SecretRef `json:"tokenRef,omitempty"`
 	// Insecure does not verify certificates.
 	Insecure bool `json:"insecure,omitempty"`
-	// Labels are those that a request has to bear.
+	// Labels are those that a request has to carry.
 	Labels []string `json:"labels,omitempty"`
 }
 
@@ -133,7 +133,7 @@ type PullRequestGeneratorAzureDevOps struct {
 	API string `json:"api,omitempty"`
 	// TokenRef names the token.
 	TokenRef *SecretRef `json:"tokenRef,omitempty"`
-	// Labels are those that a request has to bear.
+	// Labels are those that a request has to carry.
 	Labels []string `json:"labels,omitempty"`
 }
 

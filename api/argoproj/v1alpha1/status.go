@@ -31,7 +31,7 @@ type ApplicationStatus struct {
 	ResourceHealthSource string `json:"resourceHealthSource,omitempty"`
 	// SourceTypes are the tools that built the objects, one for each source.
 	SourceTypes []ApplicationSourceType `json:"sourceTypes,omitempty"`
-	// ControllerNamespace is that of whoever wrote this.
+	// ControllerNamespace is that of the controller that wrote this.
 	ControllerNamespace string `json:"controllerNamespace,omitempty"`
 	// SourceHydrator is how far hydration is.
 	// +optional

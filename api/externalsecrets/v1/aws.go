@@ -20,7 +20,7 @@ type AWSProvider struct {
 	SecretsManager *AWSSecretsManager `json:"secretsManager,omitempty"`
 	// SessionTags of the session.
 	SessionTags []*AWSTag `json:"sessionTags,omitempty"`
-	// TransitiveTagKeys are tags that are passed on to further roles.
+	// TransitiveTagKeys are tags that are forwarded to further roles.
 	TransitiveTagKeys []string `json:"transitiveTagKeys,omitempty"`
 	// Prefix of all keys.
 	Prefix string `json:"prefix,omitempty"`

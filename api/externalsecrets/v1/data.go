@@ -13,7 +13,7 @@ type Data struct {
 	SourceRef *SourceRef `json:"sourceRef,omitempty"`
 }
 
-// MetadataPolicy says whether tags are fetched in the place of values.
+// MetadataPolicy says whether tags are fetched instead of values.
 //
 // +kubebuilder:validation:Enum=None;Fetch
 type MetadataPolicy string

@@ -129,7 +129,7 @@ type Target struct {
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// Template of the Secret.
 	Template *Template `json:"template,omitempty"`
-	// Manifest names another kind of object in the place of a Secret.
+	// Manifest names another kind of object instead of a Secret.
 	Manifest *ManifestReference `json:"manifest,omitempty"`
 	// Immutable makes the Secret one that cannot be changed.
 	Immutable bool `json:"immutable,omitempty"`

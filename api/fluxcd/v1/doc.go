@@ -32,7 +32,7 @@ const (
 	// ReconcileEveryAnnotation is the interval of an object, ReconcileTimeoutAnnotation its timeout.
 	ReconcileEveryAnnotation   = "fluxcd.controlplane.io/reconcileEvery"
 	ReconcileTimeoutAnnotation = "fluxcd.controlplane.io/reconcileTimeout"
-	// ForceAnnotation is "enabled" where objects are made anew whose fields cannot be changed.
+	// ForceAnnotation is "enabled" where objects are recreated whose fields cannot be changed.
 	ForceAnnotation = "fluxcd.controlplane.io/force"
 	// CopyFromAnnotation names the ConfigMap or the Secret whose data an object gets.
 	CopyFromAnnotation = "fluxcd.controlplane.io/copyFrom"

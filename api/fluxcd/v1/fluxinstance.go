@@ -38,7 +38,7 @@ type FluxInstanceSpec struct {
 	// Wait has the health of the controllers waited for.
 	// +optional
 	Wait *bool `json:"wait,omitempty"`
-	// MigrateResources has objects written anew when the API gets a new version.
+	// MigrateResources has objects written again when the API gets a new version.
 	// +optional
 	MigrateResources *bool `json:"migrateResources,omitempty"`
 }

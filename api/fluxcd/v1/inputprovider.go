@@ -65,7 +65,7 @@ type InputFilter struct {
 	// ExcludeEnvironment is an expression for the names of environments that are left out.
 	// +optional
 	ExcludeEnvironment string `json:"excludeEnvironment,omitempty"`
-	// Labels are those that a request has to bear.
+	// Labels are those that a request has to carry.
 	// +optional
 	Labels []string `json:"labels,omitempty"`
 	// Limit is the largest number of sets.

@@ -108,7 +108,7 @@ type Dependency struct {
 	// Ready is set when the object has to be ready too.
 	// +optional
 	Ready bool `json:"ready,omitempty"`
-	// ReadyExpr is the CEL expression that tells whether it is.
+	// ReadyExpr is the CEL expression that reports whether it is.
 	// +optional
 	ReadyExpr string `json:"readyExpr,omitempty"`
 }

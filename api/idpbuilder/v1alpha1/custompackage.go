@@ -48,7 +48,7 @@ type CustomPackageSpec struct {
 	// RemoteRepository is what the file was fetched from.
 	// +optional
 	RemoteRepository RemoteRepository `json:"remoteRepository,omitzero"`
-	// Replicate tells whether its directories are repositories of the Git server.
+	// Replicate reports whether its directories are repositories of the Git server.
 	// +optional
 	Replicate bool `json:"replicate,omitempty"`
 }
@@ -72,7 +72,7 @@ type ArgoCDPackage struct {
 
 // RemoteRepository is a directory of a remote repository.
 type RemoteRepository struct {
-	// CloneSubmodules tells whether these are fetched as well.
+	// CloneSubmodules reports whether these are fetched as well.
 	// +optional
 	CloneSubmodules bool `json:"cloneSubmodules,omitempty"`
 	// Path is the directory in the repository.
@@ -91,7 +91,7 @@ type CustomPackageStatus struct {
 	// ObservedGeneration is the generation of the object that the status is of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Synced tells whether the object was applied with the URLs of its repositories.
+	// Synced reports whether the object was applied with the URLs of its repositories.
 	// +optional
 	Synced bool `json:"synced,omitempty"`
 	// GitRepositoryRefs are the repositories of its directories.

@@ -111,7 +111,7 @@ type GitRepositoryStatus struct {
 	// Path is where the files are in the repository.
 	// +optional
 	Path string `json:"path,omitempty"`
-	// Synced tells whether the repository has what is in the directory.
+	// Synced reports whether the repository has what is in the directory.
 	// +optional
 	Synced bool `json:"synced,omitempty"`
 }

@@ -61,9 +61,9 @@ type PackageConfigs struct {
 	CorePackageCustomization map[string]PackageCustomization `json:"packageCustomization,omitempty"`
 }
 
-// Enabled tells whether something is there.
+// Enabled reports whether something is there.
 type Enabled struct {
-	// Enabled tells whether it is there.
+	// Enabled reports whether it is there.
 	// +optional
 	Enabled bool `json:"enabled,omitempty"`
 }
@@ -92,13 +92,13 @@ type BuildCustomization struct {
 	// Port of the services.
 	// +optional
 	Port string `json:"port,omitempty"`
-	// UsePathRouting tells whether services have paths of one host, instead of names.
+	// UsePathRouting reports whether services have paths of one host, instead of names.
 	// +optional
 	UsePathRouting bool `json:"usePathRouting,omitempty"`
 	// SelfSignedCert is the certificate of the services, in PEM.
 	// +optional
 	SelfSignedCert string `json:"selfSignedCert,omitempty"`
-	// StaticPassword tells whether the passwords are the known ones of a development.
+	// StaticPassword reports whether the passwords are the known ones of a development.
 	// +optional
 	StaticPassword bool `json:"staticPassword,omitempty"`
 }
@@ -121,24 +121,24 @@ type LocalbuildStatus struct {
 
 // ArgoCDStatus is the state of what serves Applications.
 type ArgoCDStatus struct {
-	// Available tells whether Applications are reconciled.
+	// Available reports whether Applications are reconciled.
 	// +optional
 	Available bool `json:"available,omitempty"`
-	// AppsCreated tells whether those of the packages have been applied.
+	// AppsCreated reports whether those of the packages have been applied.
 	// +optional
 	AppsCreated bool `json:"appsCreated,omitempty"`
 }
 
 // NginxStatus is the state of the ingress.
 type NginxStatus struct {
-	// Available tells whether there is one.
+	// Available reports whether there is one.
 	// +optional
 	Available bool `json:"available,omitempty"`
 }
 
 // GiteaStatus is the state of the Git server.
 type GiteaStatus struct {
-	// Available tells whether it answers.
+	// Available reports whether it answers.
 	// +optional
 	Available bool `json:"available,omitempty"`
 	// ExternalURL is its base URL for users.

@@ -109,7 +109,7 @@ type PromotionPolicy struct {
 	Stage string `json:"stage,omitempty"`
 	// StageSelector selects Stages by name or labels.
 	StageSelector *StageSelector `json:"stageSelector,omitempty"`
-	// AutoPromotionEnabled has new Freight promoted without being asked for.
+	// AutoPromotionEnabled has new Freight promoted without being requested.
 	AutoPromotionEnabled bool `json:"autoPromotionEnabled,omitempty"`
 }
 

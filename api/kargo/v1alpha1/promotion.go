@@ -45,7 +45,7 @@ type PromotionSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Freight string `json:"freight,omitempty"`
-	// Origin is that of the newest Freight, in the place of a name.
+	// Origin is that of the newest Freight, instead of a name.
 	Origin *FreightOrigin `json:"origin,omitempty"`
 	// Vars are variables for the expressions of the steps.
 	Vars []ExpressionVariable `json:"vars,omitempty"`
@@ -60,7 +60,7 @@ type PromotionStep struct {
 	// Uses names a built-in step.
 	// +kubebuilder:validation:MinLength=1
 	Uses string `json:"uses,omitempty"`
-	// Task names a task, in the place of Uses.
+	// Task names a task, instead of Uses.
 	Task *PromotionTaskReference `json:"task,omitempty"`
 	// As is the name by which later steps know its outputs.
 	As string `json:"as,omitempty"`

@@ -198,7 +198,7 @@ type AutoPromotionHold struct {
 	Origin FreightOrigin `json:"origin,omitzero"`
 	// PromotionName is the Promotion.
 	PromotionName string `json:"promotionName,omitempty"`
-	// Actor is who asked for it.
+	// Actor is who requested it.
 	Actor string `json:"actor,omitempty"`
 	// CreatedAt is when the Promotion was created.
 	CreatedAt *metav1.Time `json:"createdAt,omitempty"`

@@ -34,12 +34,12 @@ var other = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`<<|=`,
 }, "|") + `)$`)
 
-// ambiguous tells whether a reader takes a string for something else. Some leave the underscores of a number out before they read it.
+// ambiguous reports whether a reader takes a string for something else. Some leave the underscores of a number out before they read it.
 func ambiguous(value string) bool {
 	return other.MatchString(value) || (value[0] != '_' && strings.Contains(value, "_") && other.MatchString(strings.ReplaceAll(value, "_", "")))
 }
 
-// simple tells whether a text is plain in every place, as most are: letters, digits and -_./ after a letter, and no word such as "yes".
+// simple reports whether a text is plain in every place, as most are: letters, digits and -_./ after a letter, and no word such as "yes".
 func simple(value string) bool {
 	for i := range len(value) {
 		switch c := value[i]; {

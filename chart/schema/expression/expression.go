@@ -24,7 +24,7 @@ import (
 // costLimit bounds one evaluation, as the API server does.
 const costLimit = 1_000_000
 
-// transition tells that a rule reads the previous object.
+// transition reports whether a rule reads the previous object.
 var transition = regexp.MustCompile(`\boldSelf\b`)
 
 // Evaluator evaluates rules; it may be used by several checks at once.

@@ -189,7 +189,7 @@ func plainError(err error) error {
 	return fmt.Errorf("line %s: %s", found[1], found[2])
 }
 
-// missing tells whether a template failed for want of a parameter.
+// missing reports whether a template failed for want of a parameter.
 func missing(err error) bool {
 	return strings.Contains(err.Error(), "map has no entry for key") || strings.Contains(err.Error(), "can't evaluate field")
 }

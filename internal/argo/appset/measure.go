@@ -92,7 +92,7 @@ type arguments struct{ counts, multiplies, compares, matches bool }
 // perStep is how many bytes or items are handled in the time of a step, and perMatch how many instructions of a regular expression.
 const perStep, perMatch = 512, 64
 
-// check refuses arguments that are too heavy, and tells how many steps they take.
+// check refuses arguments that are too heavy, and reports how many steps they take.
 func (a arguments) check(args []reflect.Value) (steps int, err error) {
 	first, second, sum := 1, 1, 0
 	for _, arg := range flat(args) {

@@ -11,7 +11,7 @@ import (
 // no such parameter, or none that is text.
 type plainEngine struct{}
 
-// templated tells what is a template at all: both delimiters stand in one line.
+// templated reports what is a template at all: both delimiters stand in one line.
 var templated = regexp.MustCompile(`{{.*}}`)
 
 func (plainEngine) render(text string, params map[string]any) (string, error) {

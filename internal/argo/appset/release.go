@@ -57,7 +57,7 @@ func Members(set *Set, generated Generated, existing []*unstructured.Unstructure
 	return members
 }
 
-// inSet tells whether an Application belongs to a set.
+// inSet reports whether an Application belongs to a set.
 func inSet(app *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(app.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == v1alpha1.ApplicationSetKind })
 }

@@ -160,7 +160,7 @@ func (j *judge) cause(ctx context.Context, r v1alpha1.ResourceStatus) dialect.Ca
 	h, there, err := j.health(ctx, r)
 	switch {
 	case err != nil && j.elsewhere != "" && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown:
-		// It does not respond: no further object is asked for.
+		// It does not respond: no further object is requested.
 		j.session = nil
 		return say("◌ the health of objects in %s is unknown: %v", j.elsewhere, err)
 	case err != nil:

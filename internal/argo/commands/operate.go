@@ -32,7 +32,7 @@ func refresh(ctx context.Context, s dialect.Session, id engine.UnitID, hard bool
 // refreshed is an Application that was compared.
 type refreshed struct{}
 
-// Done tells whether the request is gone. What cannot be compared says so, and the request stays.
+// Done reports whether the request is gone. What cannot be compared says so, and the request stays.
 func (refreshed) Done(u *unstructured.Unstructured) bool {
 	if _, asked := u.GetAnnotations()[v1alpha1.RefreshAnnotation]; !asked {
 		return true
@@ -41,7 +41,7 @@ func (refreshed) Done(u *unstructured.Unstructured) bool {
 	return err == nil && uncomparable(app)
 }
 
-// uncomparable tells whether an Application says that it cannot be compared.
+// uncomparable reports whether an Application says that it cannot be compared.
 func uncomparable(app *v1alpha1.Application) bool {
 	if app.Status.Sync.Status != v1alpha1.SyncStatusCodeUnknown {
 		return false
@@ -93,7 +93,7 @@ type followed struct {
 	told    string
 }
 
-// Done prints what the operation does, and tells whether it has ended.
+// Done prints what the operation does, and reports whether it has ended.
 func (f *followed) Done(u *unstructured.Unstructured) bool {
 	app, err := applicationOf(u)
 	if err != nil || !answers(app, f.token) {
@@ -109,13 +109,13 @@ func (f *followed) Done(u *unstructured.Unstructured) bool {
 // ready is an Application that is synced and healthy.
 type ready struct{}
 
-// Done tells whether it is.
+// Done reports whether it is.
 func (ready) Done(u *unstructured.Unstructured) bool {
 	status, _, _ := readiness(u)
 	return status == "True"
 }
 
-// answers tells whether the last operation of an Application is the one with a token.
+// answers reports whether the last operation of an Application is the one with a token.
 func answers(app *v1alpha1.Application, token string) bool {
 	state := app.Status.OperationState
 	if state == nil {
@@ -180,7 +180,7 @@ func overtake(ctx context.Context, s dialect.Session, u *unstructured.Unstructur
 	return s.Until(ctx, idOf(u), idle{})
 }
 
-// newer tells whether an Application was compared with another revision than the one that its operation syncs.
+// newer reports whether an Application was compared with another revision than the one that its operation syncs.
 func newer(app *v1alpha1.Application) bool {
 	result := app.Status.OperationState.SyncResult
 	return result != nil && (app.Status.Sync.Revision != result.Revision || !slices.Equal(app.Status.Sync.Revisions, result.Revisions))
@@ -189,7 +189,7 @@ func newer(app *v1alpha1.Application) bool {
 // idle is an Application whose operation is over.
 type idle struct{}
 
-// Done tells whether it is.
+// Done reports whether it is.
 func (idle) Done(u *unstructured.Unstructured) bool {
 	app, err := applicationOf(u)
 	return err == nil && app.Operation == nil && over(app)

@@ -189,7 +189,7 @@ func messageOf(app *v1alpha1.Application, running bool) string {
 	return strings.Join(texts, "; ")
 }
 
-// over tells whether the last sync of an Application has ended: one that is tried again has not.
+// over reports whether the last sync of an Application has ended: one that is tried again has not.
 func over(app *v1alpha1.Application) bool {
 	state := app.Status.OperationState
 	return state == nil || state.Phase != v1alpha1.OperationRunning && state.Phase != v1alpha1.OperationTerminating

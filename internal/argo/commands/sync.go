@@ -14,7 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
-// Syncs tells whether a kind is that of Applications.
+// Syncs reports whether a kind is that of Applications.
 func (Verbs) Syncs(gk schema.GroupKind) bool { return gk == applicationKind }
 
 // Sync syncs an Application: it has it fetched and compared, requests the sync, and follows that to its end.

@@ -37,7 +37,7 @@ type terminated struct {
 	message string
 }
 
-// Done tells whether it has ended, and keeps what it said.
+// Done reports whether it has ended, and keeps what it said.
 func (t *terminated) Done(u *unstructured.Unstructured) bool {
 	app, err := applicationOf(u)
 	if err != nil || app.Status.OperationState == nil {

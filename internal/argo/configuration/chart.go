@@ -48,7 +48,7 @@ func addChart(found *settings.Objects, result *manifests.Result, namespace strin
 	return err
 }
 
-// settingsName tells whether a ConfigMap holds settings.
+// settingsName reports whether a ConfigMap holds settings.
 func settingsName(name string) bool {
 	return slices.Contains([]string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}, name)
 }

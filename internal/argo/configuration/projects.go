@@ -188,14 +188,14 @@ func (p *Projects) Imply() {
 	p.implied = true
 }
 
-// Implied tells whether one stands for the default project.
+// Implied reports whether one stands for the default project.
 func (p *Projects) Implied() bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.implied
 }
 
-// Has tells whether a project is there, readable or not.
+// Has reports whether a project is there, readable or not.
 func (p *Projects) Has(name string) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

@@ -2,7 +2,7 @@
 // ConfigMaps and Secrets or from what an Application declares of them, and its projects.
 //
 // What they mean is decided in internal/argo/settings and internal/argo/policy, which are pure; this room watches, holds the
-// latest, and tells of changes. It refuses to write, and to do what follows from a change.
+// latest, and reports changes. It refuses to write, and to do what follows from a change.
 package configuration
 
 import (
@@ -49,7 +49,7 @@ type Settings struct {
 	problem       error
 	// listed is set once what there was at the start is known.
 	listed bool
-	// changes are told of by the namespace of the installation.
+	// changes are found by the namespace of the installation.
 	changes *rounds.Loop[string]
 }
 
@@ -142,7 +142,7 @@ const awaited = "the objects of Argo CD"
 // settle is how long changes are gathered: several objects change at once.
 const settle = 20 * time.Millisecond
 
-// later tells of a change soon. The caller holds the lock.
+// later reports a change soon. The caller holds the lock.
 func (k *Settings) later() {
 	if k.listed {
 		k.changes.WakeAt(k.namespace, time.Now().Add(settle))
@@ -168,14 +168,14 @@ func (k *Settings) putSecret(u *unstructured.Unstructured) error {
 	return nil
 }
 
-// Chart takes what an Application declares and may write, and tells whether that is news.
+// Chart takes what an Application declares and may write, and reports whether that is news.
 func (k *Settings) Chart(id engine.UnitID, objects settings.Objects) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.chart(id, objects)
 }
 
-// Recheck is Chart where nothing was rendered: what is news is told of by changes.
+// Recheck is Chart where nothing was rendered: changes say what is new.
 func (k *Settings) Recheck(id engine.UnitID, objects settings.Objects) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -19,7 +19,7 @@ type chart struct {
 	at       time.Time
 	// wished is when the current fetch was requested.
 	wished time.Time
-	// owners are those whose last render requested it. It goes with the last one.
+	// owners are those whose last render read it. It goes with the last one.
 	owners map[string]bool
 }
 
@@ -60,7 +60,7 @@ func (c *Charts) Keep() {
 	c.feeds.release(c.owner, c.used)
 }
 
-// release has an owner no longer own charts but some. What nobody owns any more is forgotten. The caller holds the lock.
+// release has an owner no longer own charts but some. What no one owns any more is forgotten. The caller holds the lock.
 func (f *Feeds) release(owner string, but map[*chart]bool) {
 	for key, held := range f.charts {
 		if !held.owners[owner] || but[held] {

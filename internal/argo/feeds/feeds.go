@@ -72,7 +72,7 @@ func KeyOf(s v1alpha1.ApplicationSource, project string) Key {
 	return k
 }
 
-// Fixed tells whether a key always stands for the same content.
+// Fixed reports whether a key always stands for the same content.
 func (k Key) Fixed() bool { return k.Kind == Git && isCommit(k.Revision) || k.Kind == BuiltIn }
 
 // State is what is known of a revision.
@@ -98,7 +98,7 @@ type State struct {
 	Asked uint64
 }
 
-// Has tells whether there is content.
+// Has reports whether there is content.
 func (s State) Has() bool { return s.Digest != "" }
 
 // Config is what Feeds need. Functions must not block.
@@ -135,7 +135,7 @@ type Feeds struct {
 	asked  requests
 
 	mu sync.RWMutex
-	// over is set once nothing is let go by itself any more.
+	// over is set once nothing is released on its own any more.
 	over   bool
 	feeds  map[Key]*reader
 	wanted map[string][]Key

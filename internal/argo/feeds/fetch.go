@@ -25,7 +25,7 @@ var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 func isCommit(revision string) bool { return commit.MatchString(revision) }
 
-// isRange tells whether a revision is a range of versions rather than a name.
+// isRange reports whether a revision is a range of versions rather than a name.
 func isRange(revision string) bool {
 	if !strings.ContainsAny(revision, "*^~<>=|, ") && !strings.HasSuffix(revision, ".x") {
 		return false

@@ -40,7 +40,7 @@ const (
 	retryMax = 5 * time.Minute
 )
 
-// end lets go of what is kept of a feed that nobody wants.
+// end releases what is kept of a feed that no one wants.
 func (o *reader) end() {
 	o.busy.Lock()
 	defer o.busy.Unlock()
@@ -120,7 +120,7 @@ func (o *reader) succeeded(got fetched, began time.Time, asked uint64) {
 	}
 }
 
-// same tells whether two states are of the same content, selected by the same tag.
+// same reports whether two states are of the same content, selected by the same tag.
 func (s State) same(other State) bool {
 	return s.Digest == other.Digest && s.Revision == other.Revision && s.Signatures.TagID() == other.Signatures.TagID()
 }
@@ -138,7 +138,7 @@ func (o *reader) failed(err error, asked uint64) {
 	}
 }
 
-// rest says when what was fetched is fetched again: what never changes by itself when somebody asks for it.
+// rest says when what was fetched is fetched again: what never changes when someone asks for it.
 func (o *reader) rest() rounds.Next {
 	every := o.feeds.cfg.Settings().Reconciliation
 	if every.Every == 0 || o.key.Fixed() {

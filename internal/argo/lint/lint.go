@@ -141,7 +141,7 @@ func (c *checker) definitions() []Finding {
 	return all
 }
 
-// late tells that all who define the kind of an object come after it; empty when one does not.
+// late reports whether all who define the kind of an object come after it; empty when one does not.
 func (c *checker) late(a *App, id engine.ObjectID, definers []*App) string {
 	text := ""
 	for _, d := range definers {
@@ -228,7 +228,7 @@ type reason struct {
 	declared bool
 }
 
-// reasons words a cycle, step by step, and tells whether all of them are declared. A cycle begins and ends with the same one.
+// reasons words a cycle, step by step, and reports whether all of them are declared. A cycle begins and ends with the same one.
 func reasons(cycle []engine.UnitID, why map[[2]engine.UnitID]reason) (text string, declared bool) {
 	var steps []string
 	declared = true

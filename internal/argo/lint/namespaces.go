@@ -44,7 +44,7 @@ func (c *checker) namespaces() []Finding {
 	return all
 }
 
-// tooLate tells that all who make the namespace of an object come after it, in its own sync alone or in others; empty when one does not.
+// tooLate reports whether all who make the namespace of an object come after it, in its own sync alone or in others; empty when one does not.
 func (c *checker) tooLate(a *App, o Object, makers []maker) (text string, own bool) {
 	own = true
 	for _, m := range makers {

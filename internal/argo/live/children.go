@@ -37,7 +37,7 @@ type Records interface {
 type Standing struct {
 	// Unsettled, when set, is its health: that of its objects says nothing yet.
 	Unsettled *Health
-	// Records are those of the cluster of its objects, nil when that is not known.
+	// Records are those of the cluster of its objects, nil when that is unknown.
 	Records Records
 	// Counted are the objects whose health counts.
 	Counted []engine.ObjectID

@@ -2,7 +2,7 @@
 // are by the checks of the settings, what the health of an Application comes to by that of its objects and of its children,
 // and which kinds a cluster serves.
 //
-// It goes by records and by what it is told of Applications. It refuses to write, to read objects itself, and to follow
+// It goes by records and by what it hears of Applications. It refuses to write, to read objects itself, and to follow
 // anything; the one request that it sends asks a cluster for its version.
 package live
 

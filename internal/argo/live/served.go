@@ -57,8 +57,8 @@ func (s *Served) list() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// UnknownKind says, in the upstream's words, that a cluster does not serve the kind of an object, and what it serves in its
-// place: another version of the kind, or a kind of that name in another group.
+// UnknownKind says, in the upstream's words, that a cluster does not serve the kind of an object, and what it
+// serves instead: another version of the kind, or a kind of that name in another group.
 func UnknownKind(kinds *cluster.Kinds, id engine.ObjectID, version string) string {
 	at := id.Namespace + "/" + id.Name
 	other, served := servedInstead(kinds, id.GroupKind())

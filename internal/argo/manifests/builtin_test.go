@@ -11,7 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 )
 
-// TestBuiltIn makes objects in the place of a chart, of the values that the chart would have, and renders no chart.
+// TestBuiltIn makes objects instead of a chart, of the values that the chart would have, and renders no chart.
 func TestBuiltIn(t *testing.T) {
 	made := func(release, namespace string, values map[string]any) (*unstructured.Unstructured, []string, error) {
 		if values["bad"] != nil {

@@ -123,7 +123,7 @@ func (w *walker) walk(dir, rel string, depth int) error {
 	return nil
 }
 
-// manifest tells whether a file is read, by its name.
+// manifest reports whether a file is read, by its name.
 func manifest(name string) bool {
 	switch path.Ext(name) {
 	case ".yaml", ".yml", ".json", ".jsonnet":
@@ -183,7 +183,7 @@ func (j *job) file(ctx context.Context, options *v1alpha1.ApplicationSourceJsonn
 	return j.objects(name, ours)
 }
 
-// kubernetes tells whether documents are objects: all of a file, or none.
+// kubernetes reports whether documents are objects: all of a file, or none.
 func kubernetes(documents []document) ([]document, error) {
 	var others, ours []document
 	for _, d := range documents {
@@ -203,7 +203,7 @@ func kubernetes(documents []document) ([]document, error) {
 	return ours, nil
 }
 
-// looksLikeObject tells whether a text that cannot be read was meant for an object.
+// looksLikeObject reports whether a text that cannot be read was meant for an object.
 func looksLikeObject(data []byte) bool {
 	for _, field := range []string{"apiVersion:", "kind:", "metadata:"} {
 		if !bytes.Contains(data, []byte(field)) {

@@ -112,7 +112,7 @@ func describe(object map[string]any) string {
 	return "(" + strings.Trim(kind+"/"+name, "/") + ")"
 }
 
-// emptyList tells whether an object is a list whose items are null.
+// emptyList reports whether an object is a list whose items are null.
 func emptyList(object map[string]any) bool {
 	kind, _ := object["kind"].(string)
 	items, there := object["items"]
@@ -135,7 +135,7 @@ func inferKinds(list map[string]any, items []*unstructured.Unstructured) {
 	}
 }
 
-// complete tells what objects, which may be items of a list, lack.
+// complete reports what objects, which may be items of a list, lack.
 func complete(objects []*unstructured.Unstructured) error {
 	for i, o := range objects {
 		at := ""
@@ -154,7 +154,7 @@ func complete(objects []*unstructured.Unstructured) error {
 	return nil
 }
 
-// namedLater tells whether an object may do without a name: hooks get one when they are made, whichever they are.
+// namedLater reports whether an object may do without a name: hooks get one when they are made, whichever they are.
 func namedLater(o *unstructured.Unstructured) bool {
 	annotations := o.GetAnnotations()
 	return annotations["argocd.argoproj.io/hook"] != "" || annotations["helm.sh/hook"] != ""

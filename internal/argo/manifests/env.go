@@ -49,7 +49,7 @@ func (e *buildEnv) expand(text string) string {
 	})
 }
 
-// knows tells whether there is a variable.
+// knows reports whether there is a variable.
 func (e *buildEnv) knows(name string) bool {
 	_, ok := e.values[name]
 	return ok

@@ -239,7 +239,7 @@ func (j *job) found() (v1alpha1.ApplicationSourceType, error) {
 	return v1alpha1.ApplicationSourceTypeDirectory, nil
 }
 
-// hasKustomization tells whether there is a kustomization in the directory.
+// hasKustomization reports whether there is a kustomization in the directory.
 func (j *job) hasKustomization() (bool, error) {
 	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
 		if _, there, err := j.reader().Size(path.Join(j.dir, name)); err != nil || there {

@@ -56,7 +56,7 @@ func (j *job) kustomize(ctx context.Context) ([]*unstructured.Unstructured, erro
 	return j.mended(result.Objects), complete(result.Objects)
 }
 
-// mended completes what patches have left of the stand-ins of charts, if there are any.
+// fixed completes what patches have left of the stand-ins of charts, if there are any.
 func (j *job) mended(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	if !j.standIn || !j.request.Options.StandIns {
 		return objects

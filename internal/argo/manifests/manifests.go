@@ -80,7 +80,7 @@ type Source struct {
 	Tree *source.Tree
 	// Chart is a packed chart, for a source that is one.
 	Chart []byte
-	// BuiltIn, when set, makes the object of a source that is a chart, in the place of the chart.
+	// BuiltIn, when set, makes the object of a source that is a chart, instead of the chart.
 	BuiltIn BuiltIn
 	// Revision is what the target revision stands for: a commit, the version of a chart, a digest.
 	Revision string
@@ -120,7 +120,7 @@ type Result struct {
 	Problems []string
 	// Charts are the charts that were rendered, in their order.
 	Charts []Chart
-	// BuiltIn are the objects that were made in the place of charts.
+	// BuiltIn are the objects that were made instead of charts.
 	BuiltIn []*unstructured.Unstructured
 
 	sources []seen
@@ -218,7 +218,7 @@ type run struct {
 	fetched  []string
 	charts   []Chart
 	builtIns []*unstructured.Unstructured
-	// elsewhere is what was read outside of the sources.
+	// elsewhere is what was read outside the sources.
 	elsewhere map[render.Remote]*render.Fetched
 }
 

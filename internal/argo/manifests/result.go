@@ -35,7 +35,7 @@ func (j *job) seen() seen {
 	return s
 }
 
-// Unchanged tells whether a render of sources would give the same again, given that the rest of the request is the
+// Unchanged reports whether a render of sources would give the same again, given that the rest of the request is the
 // same. It is false when the render was volatile.
 func (r *Result) Unchanged(sources []Source) bool {
 	if r.Volatile || len(sources) != len(r.sources) {

@@ -126,7 +126,7 @@ func (j *job) reference(ref string) (at place, known bool, err error) {
 	return place{}, false, nil
 }
 
-// isPattern tells whether a path stands for the files that match it.
+// isPattern reports whether a path stands for the files that match it.
 func (p place) isPattern() bool { return strings.ContainsAny(p.path, "*?[") }
 
 // id is the same for the same file.

@@ -51,7 +51,7 @@ func (c *comparison) Placed(o *unstructured.Unstructured, namespaced bool) (*uns
 	return o, c.tracking.Mark(o)
 }
 
-// Differs tells whether fields differ that are not ignored.
+// Differs reports whether fields differ that are not ignored.
 func (c *comparison) Differs(ctx context.Context, desired, after, live *unstructured.Unstructured) (bool, error) {
 	found, err := differences.Comparison{Settings: c.settings, Rules: c.rules.For(desired), Manager: manager}.Compare(ctx, desired, after, live)
 	return len(found) > 0, err

@@ -274,7 +274,7 @@ func closure(dir string, files, seen map[string]bool) {
 	}
 }
 
-// templates tells whether the chart of an Application makes Applications.
+// templates reports whether the chart of an Application makes Applications.
 func templates(dir, base string, d Declaration) bool {
 	for _, s := range d.sources() {
 		at := filepath.Join(base, filepath.FromSlash(s.Path))
@@ -326,7 +326,7 @@ func below(holds []map[int]bool, i int, into map[int]bool) {
 	}
 }
 
-// isRoot tells whether objects of Argo CD are among some, so that they are applied as they are.
+// isRoot reports whether objects of Argo CD are among some, so that they are applied as they are.
 func isRoot(objects []*unstructured.Unstructured) bool {
 	return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool {
 		gvk := o.GroupVersionKind()

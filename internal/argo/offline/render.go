@@ -120,7 +120,7 @@ func (a *app) fail(err error) {
 	a.err = err
 }
 
-// ours tells whether a URL is that of the working copy.
+// ours reports whether a URL is that of the working copy.
 func (w *Walk) ours(url string) bool {
 	return w.tree != nil && w.repository.Ours != nil && w.repository.Ours(url)
 }

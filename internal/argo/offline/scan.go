@@ -117,7 +117,7 @@ func (d Declaration) sources() []v1alpha1.ApplicationSource {
 	return slices.DeleteFunc(all, func(s v1alpha1.ApplicationSource) bool { return s.Chart != "" || !isGit(s.RepoURL) })
 }
 
-// isGit tells whether a URL has a scheme that Git speaks. Tools that write Applications have schemes of their own, for
+// isGit reports whether a URL has a scheme that Git speaks. Tools that write Applications have schemes of their own, for
 // places that only they know.
 func isGit(url string) bool {
 	scheme, _, found := strings.Cut(url, "://")

@@ -50,7 +50,7 @@ func (w *Walk) unit(a *app) dialect.OfflineUnit {
 	return u
 }
 
-// written tells whether an Application declares what files say: not what the templates of a chart make.
+// written reports whether an Application declares what files say: not what the templates of a chart make.
 func (w *Walk) written(a *app) bool {
 	if a.spec == nil {
 		return true

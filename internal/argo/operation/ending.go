@@ -22,7 +22,7 @@ func (o *Operation) Passed(phase Phase) []*Task {
 	return hooks
 }
 
-// end tells how the operation ended.
+// end reports how the operation ended.
 func (o *Operation) end(now time.Time, live func(engine.ObjectID) Live) Step {
 	step := Step{Ended: true, Failed: o.failure != "", Message: "successfully synced (all tasks run)"}
 	if step.Failed {
@@ -71,7 +71,7 @@ func held(tasks []*Task) []*Task {
 	return all
 }
 
-// Released tells what came of releasing a hook that has completed. One that cannot be released keeps its name, its
+// Released reports what came of releasing a hook that has completed. One that cannot be released keeps its name, its
 // namespace and its deletion waiting: the sync fails.
 func (o *Operation) Released(t *Task, err error) {
 	t.released = true

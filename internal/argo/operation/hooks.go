@@ -111,7 +111,7 @@ func policiesOf(annotations map[string]string) []DeletePolicy {
 	return policies
 }
 
-// Syncs tells whether a hook runs in a sync, and not only when its Application is deleted.
+// Syncs reports whether a hook runs in a sync, and not only when its Application is deleted.
 func (h Hook) Syncs() bool {
 	return len(h.Phases) == 0 || slices.ContainsFunc(h.Phases, func(p Phase) bool { return p != PreDelete && p != PostDelete })
 }

@@ -285,7 +285,7 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// TestReporting has a sync take the place of one whose hook reports its failure: that ends, and is none of the newer sync.
+// TestReporting has a sync take the place of one whose hook reports its failure: that ends, and is not one of the newer sync.
 func TestReporting(t *testing.T) {
 	objects := []string{"x", "later sync-wave=1", "fail hook=SyncFail"}
 	old := start(objects...)

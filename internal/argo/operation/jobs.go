@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// RunsOnce tells whether an object is a Job that its time to live deletes when it has completed.
+// RunsOnce reports whether an object is a Job that its time to live deletes when it has completed.
 func RunsOnce(u *unstructured.Unstructured) bool {
 	if u.GetKind() != "Job" || u.GroupVersionKind().Group != "batch" {
 		return false
@@ -15,7 +15,7 @@ func RunsOnce(u *unstructured.Unstructured) bool {
 	return found && err == nil
 }
 
-// Completed tells whether a Job has run to a good end.
+// Completed reports whether a Job has run to a good end.
 func Completed(u *unstructured.Unstructured) bool {
 	conditions, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
 	return err == nil && slices.ContainsFunc(conditions, func(c any) bool {

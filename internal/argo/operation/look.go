@@ -75,7 +75,7 @@ type Result struct {
 	Health string
 }
 
-// Applied tells what came of a task of Step.Apply.
+// Applied reports what came of a task of Step.Apply.
 func (o *Operation) Applied(t *Task, now time.Time, r Result) {
 	switch {
 	case r.Err != nil:
@@ -87,7 +87,7 @@ func (o *Operation) Applied(t *Task, now time.Time, r Result) {
 	}
 }
 
-// Deleted tells what came of a task of Step.Delete.
+// Deleted reports what came of a task of Step.Delete.
 func (o *Operation) Deleted(t *Task, now time.Time, r Result) {
 	switch {
 	case r.Err != nil:
@@ -101,12 +101,12 @@ func (o *Operation) Deleted(t *Task, now time.Time, r Result) {
 	}
 }
 
-// MakeRoom tells that the object of an earlier run of a hook is being deleted.
+// MakeRoom reports whether the object of an earlier run of a hook is being deleted.
 func (o *Operation) MakeRoom(t *Task, now time.Time) {
 	t.State, t.Since, t.Message = Deleting, now, "the hook of a previous sync is being deleted"
 }
 
-// Join tells that the hook of a task runs already, from the same content.
+// Join reports whether the hook of a task runs already, from the same content.
 func (o *Operation) Join(t *Task, now time.Time) {
 	t.State, t.Code, t.Since, t.Message = Running, Synced, now, "joined"
 }
@@ -218,7 +218,7 @@ func (o *Operation) Supersede(old *Operation, declared func(*Task) bool) {
 	}
 }
 
-// Abandon has the operation fail without another step, for a reason, once its hooks that run have ended; it tells whether any do. Those
+// Abandon has the operation fail without another step, for a reason, once its hooks that run have ended; it reports whether any do. Those
 // that are not declared any more as they are here are ended.
 func (o *Operation) Abandon(why string, declared func(*Task) bool) bool {
 	for _, t := range o.Tasks {

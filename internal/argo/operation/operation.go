@@ -220,7 +220,7 @@ func (o *Operation) group() (group []*Task, last bool) {
 	return group, last
 }
 
-// counts tells whether a task is one of those that remain: SyncFail hooks when something failed, the others else.
+// counts reports whether a task is one of those that remain: SyncFail hooks when something failed, the others else.
 // What runs already counts to its end.
 func (o *Operation) counts(t *Task) bool {
 	if t.Phase == SyncFail {

@@ -65,7 +65,7 @@ func (p *Project) addSecrets(of *v1alpha1.AppProject) []error {
 	return errs
 }
 
-// permitted tells whether a pattern lets a text through and none denies it. A pattern with "!" lets through what it does
+// permitted reports whether a pattern lets a text through and none denies it. A pattern with "!" lets through what it does
 // not deny.
 func permitted(patterns []pattern, text string) bool {
 	return slices.ContainsFunc(patterns, func(p pattern) bool { return p.matches(text) }) && !denied(patterns, text)

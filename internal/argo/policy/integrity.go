@@ -67,7 +67,7 @@ func newRepoPattern(text string) (repoPattern, error) {
 	return p, nil
 }
 
-// covers tells whether an address is among the repositories. No other way to write it leads past that, and nor does a pattern that
+// covers reports whether an address is among the repositories. No other way to write it leads past that, and nor does a pattern that
 // cannot be read: that includes everything, and excludes nothing.
 func (i integrity) covers(address string) bool {
 	normal := withoutUser(settings.NormalURL(address))
@@ -85,7 +85,7 @@ func (i integrity) covers(address string) bool {
 	return covered
 }
 
-// RequiresSignature tells whether commits of a repository of Git have to be signed.
+// RequiresSignature reports whether commits of a repository of Git have to be signed.
 func (p *Project) RequiresSignature(address string) bool {
 	required, err := p.requires(address)
 	return err != nil || len(required) > 0
@@ -152,10 +152,10 @@ func (p *Project) PermitsRevision(r Revision) error {
 	return nil
 }
 
-// lists tells whether a key is one of several, which are named by their identities or their fingerprints.
+// lists reports whether a key is one of several, which are named by their identities or their fingerprints.
 func lists(keys []string, id string) bool {
 	return id != "" && slices.ContainsFunc(keys, func(k string) bool { return source.KeyID(k) == strings.ToUpper(id) })
 }
 
-// ErrLocalManifests is a sync with manifests that a person brings, where signatures are required: nobody signed these.
+// ErrLocalManifests is a sync with manifests that a person brings, where signatures are required: no one signed these.
 var ErrLocalManifests = errors.New("Cannot use local manifests when source integrity is enforced")

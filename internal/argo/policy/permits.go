@@ -126,7 +126,7 @@ func (p *Project) PermitsKind(o Object) error {
 	return p.refuses(o)
 }
 
-// Lists tells whether spec.namespaceResourceWhitelist lists the kind of an object in a namespace.
+// Lists reports whether spec.namespaceResourceWhitelist lists the kind of an object in a namespace.
 func (p *Project) Lists(o Object) bool { return anyKind(kinds(p.Spec.NamespaceResourceWhitelist), o) }
 
 // Bars returns an error if spec.namespaceResourceBlacklist lists the kind of an object in a namespace.

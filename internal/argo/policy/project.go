@@ -36,7 +36,7 @@ type Project struct {
 // Unreadable is a project that is there and cannot be read: it permits nothing.
 func Unreadable(name string, why error) *Project { return &Project{Name: name, unreadable: why} }
 
-// Same tells whether two projects say the same; either may be nil, for one that is not there.
+// Same reports whether two projects say the same; either may be nil, for one that is not there.
 func (p *Project) Same(other *Project) bool {
 	if p == nil || other == nil {
 		return p == other

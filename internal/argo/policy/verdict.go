@@ -26,7 +26,7 @@ type Verdict struct {
 //
 // The error joins what is bad about windows and names each. As long as one that is for the Application cannot be read,
 // nothing begins: who knows what it was to protect. A project that does not exist has no windows: it may be deleted while
-// a sync is under way.
+// a sync is in progress.
 func Windows(p *Project, app *v1alpha1.Application, cluster settings.Cluster, now time.Time) (Verdict, error) {
 	if p == nil {
 		return Verdict{at: now}, nil

@@ -81,7 +81,7 @@ func (s *Sets) Stalled(obj *v1alpha1.Application) {
 	}
 }
 
-// moves notes which Application of a set is on its way, and tells whether that was another one before.
+// moves notes which Application of a set is on its way, and reports whether that was another one before.
 func (s *Sets) moves(name types.NamespacedName, moving string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

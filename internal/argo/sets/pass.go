@@ -139,7 +139,7 @@ func requeueOf(set *appset.Set, o appset.Outcome) time.Duration {
 	return 0
 }
 
-// sameStatuses tells whether two lists say the same in the API, which knows no fractions of seconds.
+// sameStatuses reports whether two lists say the same in the API, which knows no fractions of seconds.
 func sameStatuses(a, b []v1alpha1.ApplicationSetApplicationStatus) bool {
 	before, err := json.Marshal(a)
 	after, failed := json.Marshal(b)

@@ -43,9 +43,9 @@ type Installation interface {
 	Verify(project string, k feeds.Key, state feeds.State) error
 	// Put takes an Application as a write left it.
 	Put(u *unstructured.Unstructured)
-	// Moving tells whether an automated Application is on its way to what it declares, and why it has not arrived.
+	// Moving reports whether an automated Application is on its way to what it declares, and why it has not arrived.
 	Moving(app types.NamespacedName) (why string, moving bool)
-	// Behind tells whether an Application has yet to be compared with what its sources hold now.
+	// Behind reports whether an Application has yet to be compared with what its sources hold now.
 	Behind(app types.NamespacedName, read *appset.AppState) bool
 }
 
@@ -108,7 +108,7 @@ func (s *Sets) owner(name types.NamespacedName) string {
 	return Kind + "/" + name.String()
 }
 
-// serves tells whether the ApplicationSets of a namespace are served here.
+// serves reports whether the ApplicationSets of a namespace are served here.
 func (s *Sets) serves(namespace string) bool {
 	return namespace == s.namespace || settings.MatchesAny(s.installation.Settings().AppSets.Namespaces, namespace)
 }
@@ -136,7 +136,7 @@ func (s *Sets) Put(u *unstructured.Unstructured) {
 	}
 }
 
-// asks tells whether a person asks for something by the metadata of a set.
+// asks reports whether a person asks for something by the metadata of a set.
 func asks(before, after *unstructured.Unstructured) bool {
 	return after.GetDeletionTimestamp() != nil || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }

@@ -138,7 +138,7 @@ func whereNot(err error) string {
 	return "is not a JSON configuration; caData, certData and keyData must be base64"
 }
 
-// UnknownClusterError tells that no cluster has a name.
+// UnknownClusterError reports whether no cluster has a name.
 type UnknownClusterError struct{ Name string }
 
 // Error names it.

@@ -25,7 +25,7 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// IsSet is false if there is no text.
+// IsSet is false if there is not a string.
 func (s Secret) IsSet() bool { return s.value != nil }
 
 // Equal compares the texts.

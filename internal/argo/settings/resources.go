@@ -67,7 +67,7 @@ func (r *reader) filter(key string, into *[]Kinds) {
 	*into = read
 }
 
-// MatchesAny tells whether a name matches one of several patterns.
+// MatchesAny reports whether a name matches one of several patterns.
 func MatchesAny(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(p string) bool {
 		g, err := patterns.NewGlob(p)

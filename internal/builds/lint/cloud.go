@@ -49,7 +49,7 @@ func (c *checker) inferred(u *unstructured.Unstructured) bool {
 	return true
 }
 
-// mutable tells whether the name of an image is one that is used again.
+// mutable reports whether the name of an image is one that is used again.
 func mutable(image string) bool { return strings.HasSuffix(image, "-latest") }
 
 func isImage(u *unstructured.Unstructured) bool {

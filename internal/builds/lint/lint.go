@@ -154,7 +154,7 @@ func times(n int) string {
 	return fmt.Sprintf(" (%d times)", n)
 }
 
-// policies tells whether an Object says what may be done.
+// policies reports whether an Object says what may be done.
 func policies(u *unstructured.Unstructured) bool {
 	_, has, _ := unstructured.NestedSlice(u.Object, "spec", "managementPolicies")
 	old, _, _ := unstructured.NestedString(u.Object, "spec", "managementPolicy")

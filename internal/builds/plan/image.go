@@ -17,7 +17,7 @@ func imageAPIVersion(i *v1alpha1.ImageOutput) string {
 	return cmp.Or(i.APIVersion, v1alpha1.DefaultImageAPIVersion)
 }
 
-// Namespaced tells whether the managed resource of an image has a namespace.
+// Namespaced reports whether the managed resource of an image has a namespace.
 func Namespaced(i *v1alpha1.ImageOutput) bool {
 	return strings.Contains(imageAPIVersion(i), ".m.crossplane.io/")
 }
@@ -186,7 +186,7 @@ func (p *pass) collect() {
 	}
 }
 
-// inUse tells whether anything needs an image.
+// inUse reports whether anything needs an image.
 func (p *pass) inUse(i Image) bool {
 	if last := p.status.LastSuccess; last != nil && last.Image != nil && (last.Image.Resource == i.Resource || last.Image.ID != "" && last.Image.ID == i.ID) {
 		return true

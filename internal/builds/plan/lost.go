@@ -64,7 +64,7 @@ func (p *pass) declares(secret string) bool {
 	return slices.ContainsFunc(p.build.Spec.Outputs, func(o v1alpha1.Output) bool { return o.Secret.Name == secret })
 }
 
-// goneSince tells whether a Secret is not there any more. One that was restored with its provenance is.
+// goneSince reports whether a Secret is not there any more. One that was restored with its provenance is.
 func (p *pass) goneSince(o *v1alpha1.WrittenOutput, last *v1alpha1.Success) bool {
 	s, exists := p.facts.Secrets[o.Secret]
 	if !exists || s.Empty {
@@ -78,7 +78,7 @@ func (p *pass) hasImage(uid types.UID) bool {
 	return slices.ContainsFunc(p.facts.Images, func(i Image) bool { return i.UID == uid })
 }
 
-// restorable tells whether outputs are written again from the run that made them.
+// restorable reports whether outputs are written again from the run that made them.
 func (p *pass) restorable(last *v1alpha1.Success) bool {
 	if p.build.Spec.RestoreOutput != v1alpha1.RestoreAlways || last.Image != nil && last.Image.UID == "" {
 		return false

@@ -17,7 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/api/build/v1alpha1"
 )
 
-// upToDate tells whether all outputs are of the digest. What no Secret shows is taken from what was recorded.
+// upToDate reports whether all outputs are of the digest. What no Secret shows is taken from what was recorded.
 func (p *pass) upToDate() bool {
 	if len(p.build.Spec.Outputs) == 0 {
 		return p.status.LastSuccess != nil && p.status.LastSuccess.Digest == p.want
@@ -32,7 +32,7 @@ func (p *pass) upToDate() bool {
 	return true
 }
 
-// written tells whether a Secret is an output of a digest, as it is declared.
+// written reports whether a Secret is an output of a digest, as it is declared.
 func (p *pass) written(o *v1alpha1.SecretOutput, s Secret, digest string) bool {
 	return !s.Empty && s.Of == p.name() && s.Annotations[v1alpha1.AnnotationDigest] == digest &&
 		s.Annotations[v1alpha1.AnnotationOutputs] == declaredAs(o)
@@ -73,7 +73,7 @@ func (p *pass) finish(a *v1alpha1.ActiveRun, r *Run) {
 	p.succeed(a, r, image)
 }
 
-// byRun tells whether the run writes a Secret itself.
+// byRun reports whether the run writes a Secret itself.
 func (p *pass) byRun(o *v1alpha1.SecretOutput) bool {
 	return len(o.Keys) == 0 && p.build.Spec.Image == nil
 }

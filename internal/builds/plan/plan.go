@@ -70,7 +70,7 @@ const (
 	erroredPhase = "Error"
 )
 
-// ended tells whether a run has ended.
+// ended reports whether a run has ended.
 func (r *Run) ended() bool {
 	return r.Phase == succeeded || r.Phase == failedPhase || r.Phase == erroredPhase
 }

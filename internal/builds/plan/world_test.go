@@ -85,7 +85,7 @@ func (w *world) facts() plan.Facts {
 	return f
 }
 
-// spend tells whether the process still lives after another effect.
+// spend reports whether the process still lives after another effect.
 func (w *world) spend() bool {
 	if w.budget == 0 {
 		return false
@@ -94,7 +94,7 @@ func (w *world) spend() bool {
 	return true
 }
 
-// pass decides once, and carries that out: the status first. It tells whether anything happened.
+// pass decides once, and carries that out: the status first. It reports whether anything happened.
 func (w *world) pass() (moved bool) {
 	d := plan.Next(w.build, w.facts())
 	if !equality.Semantic.DeepEqual(w.build.Status, d.Build.Status) {

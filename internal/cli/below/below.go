@@ -1,7 +1,7 @@
 // Package below finds out why a workload is not healthy: from the ReplicaSets, Pods and claims that it brings about, from their
 // conditions, and from the events about them.
 //
-// The room reads, and says what the cluster says; what nobody has written down it does not guess.
+// The room reads, and says what the cluster says; what no one has recorded it does not guess.
 package below
 
 import (
@@ -32,7 +32,7 @@ type Finding struct {
 	More int
 }
 
-// shown bounds how many objects of one owner are told of.
+// shown bounds how many objects of one owner are shown.
 const shown = 3
 
 var (
@@ -138,7 +138,7 @@ func (r *Reader) of(ctx context.Context, o *unstructured.Unstructured) (Finding,
 	return f, true, nil
 }
 
-// same tells whether two objects say the same, each with its own name.
+// same reports whether two objects say the same, each with its own name.
 func (f Finding) same(other Finding) bool {
 	return strings.ReplaceAll(f.Text, f.ID.Name, "") == strings.ReplaceAll(other.Text, other.ID.Name, "") && len(f.Below) == len(other.Below)
 }
@@ -167,7 +167,7 @@ func (r *Reader) children(ctx context.Context, o *unstructured.Unstructured) ([]
 	return own, nil
 }
 
-// wanted tells whether an object is meant to be: ReplicaSets of former revisions have no replicas.
+// wanted reports whether an object is meant to be: ReplicaSets of former revisions have no replicas.
 func wanted(o *unstructured.Unstructured) bool {
 	n, has, _ := unstructured.NestedInt64(o.Object, "spec", "replicas")
 	return o.GetDeletionTimestamp() == nil && (!has || n > 0)

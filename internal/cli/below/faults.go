@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// pending tells whether a Pod or a claim has not got where it is going, whatever its conditions say.
+// pending reports whether a Pod or a claim has not got where it is going, whatever its conditions say.
 func pending(o *unstructured.Unstructured) bool {
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 	return phase == "Pending" || phase == "Failed" || phase == "Lost"
@@ -56,7 +56,7 @@ func faults(o *unstructured.Unstructured) []string {
 	return texts
 }
 
-// againstIt tells whether a condition is a reason, and not only a sum of others such as Ready.
+// againstIt reports whether a condition is a reason, and not only a sum of others such as Ready.
 func againstIt(kind, condition, status string) bool {
 	switch kind + " " + condition {
 	case "ReplicaSet ReplicaFailure", "Deployment ReplicaFailure", "Job Failed", "Job FailureTarget":

@@ -18,7 +18,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/health"
 )
 
-// Mapper tells how objects of a kind are reached.
+// Mapper reports how objects of a kind are reached.
 type Mapper func(gk schema.GroupKind) (schema.GroupVersionResource, error)
 
 // passive are kinds without a status: that they are there is all there is to say. Secrets among them are never read.

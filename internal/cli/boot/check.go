@@ -82,7 +82,7 @@ type finding struct {
 	Try     string `json:"try,omitempty"`
 }
 
-// printFindings prints what a check found, and tells whether something has to be done.
+// printFindings prints what a check found, and reports whether something has to be done.
 func printFindings(streams console.IO, output string, findings []installation.Finding) (bad bool, err error) {
 	all := make([]finding, len(findings))
 	for i, f := range findings {

@@ -14,7 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/guard"
 )
 
-// interactive tells whether a person reads and answers at a terminal.
+// interactive reports whether a person reads and answers at a terminal.
 func interactive(io console.IO) bool { return onTerminal(io.In) && onTerminal(io.Err) }
 
 func onTerminal(stream any) bool {

@@ -59,7 +59,7 @@ func followUnits(ctx context.Context, g *console.Globals, config *rest.Config, s
 	}
 }
 
-// rooted tells whether the root is among the units.
+// rooted reports whether the root is among the units.
 func rooted(g *console.Globals, states []runner.State) bool {
 	root := console.Reference{Served: console.ServedOf(g.Catalogue.Default()), Namespace: console.DefaultNamespace, Name: console.DefaultNamespace}.ID()
 	return slices.ContainsFunc(states, func(s runner.State) bool { return s.Unit == root })

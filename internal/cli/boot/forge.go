@@ -89,7 +89,7 @@ func (s *system) startGitea(ctx context.Context, late *lateHandler) error {
 	return nil
 }
 
-// isPushed tells whether a URL is that of a repository of the Git server.
+// isPushed reports whether a URL is that of a repository of the Git server.
 func isPushed(url, base, owner, name string) bool {
 	for _, at := range append([]string{base + "/"}, forgeURLs...) {
 		if strings.EqualFold(strings.TrimSuffix(url, ".git"), at+owner+"/"+name) {
@@ -99,7 +99,7 @@ func isPushed(url, base, owner, name string) bool {
 	return false
 }
 
-// isImage tells whether an address is that of an image, or of a chart, in the registry of the Git server.
+// isImage reports whether an address is that of an image, or of a chart, in the registry of the Git server.
 func isImage(address, base, owner, name string) bool {
 	address = strings.TrimPrefix(address, "oci://")
 	for _, at := range append([]string{base + "/"}, forgeURLs...) {
@@ -113,7 +113,7 @@ func isImage(address, base, owner, name string) bool {
 }
 
 // keepForge reads the password of the administrator and the key of the hooks from the cluster, or creates them. One that someone has made
-// unusable is created anew, which the other outlives. The Secret has the address of this start, too.
+// unusable is created again, which the other outlives. The Secret has the address of this start, too.
 func keepForge(ctx context.Context, config *rest.Config, url string) (map[string][]byte, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -146,7 +146,7 @@ func keepForge(ctx context.Context, config *rest.Config, url string) (map[string
 // forgeManager is the field manager of that Secret.
 const forgeManager = "headgate-git-server"
 
-// completeForge adds what a Secret does not have, and tells whether that was anything.
+// completeForge adds what a Secret does not have, and reports whether that was anything.
 func completeForge(s *corev1.Secret, url string) (changed bool, err error) {
 	if s.Data == nil {
 		s.Data = map[string][]byte{}

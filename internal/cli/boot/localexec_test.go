@@ -14,7 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow/execute/process"
 )
 
-// TestLocalExec is about who may have processes of this machine run.
+// TestLocalExec decides which repositories may have processes run on this machine.
 func TestLocalExec(t *testing.T) {
 	const lacks = "user.max_user_namespaces is 0: sysctl -w user.max_user_namespaces=15000"
 	for name, c := range map[string]struct {

@@ -23,7 +23,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// namesTimeout bounds how long the names of clusters are asked for.
+// namesTimeout bounds how long the names of clusters are requested.
 const namesTimeout = 5 * time.Second
 
 // journalInterval is how often a journal that is followed is read.

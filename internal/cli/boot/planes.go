@@ -36,7 +36,7 @@ func (s *system) startPlanes(ctx context.Context) error {
 
 func (s *system) note(text string) { s.say.Info("note", text) }
 
-// lightPlane starts a control plane that takes little beside the main one. It is stopped when nobody uses it, so that also
+// lightPlane starts a control plane that takes little beside the main one. It is stopped when no one uses it, so that also
 // an ephemeral one keeps its state: its directory goes with the main one's.
 func lightPlane(ephemeral bool, served *egress.Served, notify func(string)) planes.Start {
 	return func(ctx context.Context, name, dir string) (planes.Running, error) {

@@ -39,7 +39,7 @@ func addressOf(named string) string {
 	return shortAddress.ReplaceAllString(named, "ssh://$1/$2")
 }
 
-// checkRemote tells what a repository that is somewhere else lacks.
+// checkRemote reports what a repository that is somewhere else lacks.
 func (o upOptions) checkRemote() error {
 	if strings.HasPrefix(o.path, "ssh://") && (o.ssh.identity == "" || o.ssh.hosts == "") {
 		return console.Hint(errors.New("a repository by ssh needs --ssh-key-file and --known-hosts-file; a clone of it needs neither"), "git clone %s repository && headgate up repository", o.path)

@@ -126,7 +126,7 @@ func (r *report) slowest() string {
 	return strings.Join(names, ", ")
 }
 
-// write writes the report as JSON to a file, and as a table beside it; nothing if there is no name.
+// write writes the report as JSON to a file, and as a table beside it; nothing if there is not a name.
 func (r *report) write(file string) error {
 	if file == "" {
 		return nil

@@ -56,14 +56,14 @@ func (s *system) locate(ctx context.Context) error {
 	return s.refuseUnknown()
 }
 
-// unitless tells whether the directory of the root that was named holds no units, which would wait for the health of objects.
+// unitless reports whether the directory of the root that was named holds no units, which would wait for the health of objects.
 func (s *system) unitless() bool {
 	var several *offline.AmbiguousRootError
 	_, err := offline.FindLayout(s.options.Catalogue, filepath.Join(s.layout.Repository, filepath.FromSlash(s.layout.Root)), "")
 	return errors.Is(err, offline.ErrNoRoot) && !errors.As(err, &several)
 }
 
-// refuseUnknown refuses a root of objects among which is none of a kind that is served: there would be nothing to follow, and nothing that becomes
+// refuseUnknown refuses a root of objects among which is not one of a kind that is served: there would be nothing to follow, and nothing that becomes
 // ready.
 func (s *system) refuseUnknown() error {
 	known := func(o *unstructured.Unstructured) bool {

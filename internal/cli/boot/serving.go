@@ -69,7 +69,7 @@ func (s *serving) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.receiverAddr, "receiver-addr", "", "accept requests for Receivers at this address, such as :9292")
 }
 
-// check tells what is wrong with the flags.
+// check reports what is wrong with the flags.
 func (s *serving) check(catalogue dialect.Catalogue) error {
 	if of := secretsOf(catalogue); of != nil && len(s.serve) > 0 {
 		// A list of groups may have those of External Secrets, and of Kargo.

@@ -14,7 +14,7 @@ import (
 // simulatedWord is the only value of --cloud.
 const simulatedWord = "simulated"
 
-// checkCloud tells what is wrong with --cloud.
+// checkCloud reports what is wrong with --cloud.
 func (o upOptions) checkCloud() error {
 	if o.cloud != "" && o.cloud != simulatedWord {
 		return fmt.Errorf("--cloud %q: use %s, or leave the flag out for the real API", o.cloud, simulatedWord)

@@ -39,7 +39,7 @@ func (s *simulation) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.overrides, "simulate-health", "", "file with healthy statuses of kinds that --simulate does not know")
 }
 
-// check tells what is wrong with the flags.
+// check reports what is wrong with the flags.
 func (s *simulation) check(g *console.Globals) error {
 	if len(s.what) == 0 {
 		return nil

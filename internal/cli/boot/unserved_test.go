@@ -64,7 +64,7 @@ func TestServeHarmless(t *testing.T) {
 	}
 }
 
-// TestUnserved names what a flag serves, one line for each group, and tells whether anything else brings the kinds.
+// TestUnserved names what a flag serves, one line for each group, and reports whether anything else brings the kinds.
 func TestUnserved(t *testing.T) {
 	const workflow = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: w}\nspec: {templates: [{name: a, container: {image: x}}]}\n---\n"
 	const droplet = "apiVersion: droplet.digitalocean.crossplane.io/v1alpha1\nkind: Droplet\nmetadata: {name: d}\n---\n"

@@ -46,10 +46,10 @@ type upOptions struct {
 	harmless []string
 }
 
-// served tells whether there is a directory to serve: without one, packages are all that is deployed.
+// served reports whether there is a directory to serve: without one, packages are all that is deployed.
 func (o upOptions) served() bool { return o.path != "" && !o.remote() }
 
-// remote tells whether the repository is somewhere else.
+// remote reports whether the repository is somewhere else.
 func (o upOptions) remote() bool { return strings.Contains(o.path, "://") }
 
 // NewUp is the command that boots a repository.
@@ -228,7 +228,7 @@ func (s *system) stay(ctx context.Context) error {
 	}
 }
 
-// news waits until there is something to look at, or tells that there will be nothing more, and how that ends the command.
+// news waits until there is something to evaluate, or reports that there will be nothing more, and how that ends the command.
 func (s *system) news(ctx context.Context, tick, deadline <-chan time.Time, failures <-chan error) (ended bool, err error) {
 	select {
 	case <-ctx.Done():
@@ -294,12 +294,12 @@ type verdict struct {
 	failed bool
 }
 
-// stuck tells whether it is time to say why not everything is ready, when nothing has changed for a while.
+// stuck reports whether it is time to say why not everything is ready, when nothing has changed for a while.
 func (v verdict) stuck(unchanged time.Duration) bool {
 	return v.units > 0 && !v.ready && (unchanged >= stuck || v.failed && unchanged >= stuckFailed)
 }
 
-// judge tells whether everything is ready, or at rest without being so.
+// judge reports whether everything is ready, or at rest without being so.
 func judge(states []runner.State) verdict {
 	if len(states) == 0 {
 		return verdict{}
@@ -333,7 +333,7 @@ func (v verdict) with(problems []string) verdict {
 	return v
 }
 
-// conclude prints a summary when the whole has come to rest, and tells whether the process ends with that.
+// conclude prints a summary when the whole has come to rest, and reports whether the process ends with that.
 func (s *system) conclude(ctx context.Context, v verdict, states []runner.State) (end bool, err error) {
 	if !v.rest {
 		return false, nil

@@ -98,7 +98,7 @@ func stance(phase engine.Phase, several bool) string {
 	return words[0]
 }
 
-// behind tells whether a unit waits for another one that is not ready: one that it depends on, or that it says
+// behind reports whether a unit waits for another one that is not ready: one that it depends on, or that it says
 // it waits for, such as a child. A unit that failed on its own waits for nothing.
 func behind(st runner.State, byID map[engine.UnitID]runner.State) bool {
 	if st.Phase == engine.PhaseFailed && st.Reason != engine.ReasonHealthCheckFailed {
@@ -114,7 +114,7 @@ func behind(st runner.State, byID map[engine.UnitID]runner.State) bool {
 	})
 }
 
-// explained tells whether a unit that is not ready says of an object that it is in the way: what depends on the object waits for that unit.
+// explained reports whether a unit that is not ready says of an object that it is in the way: what depends on the object waits for that unit.
 // The message of a unit that waits for health also names what its children wait for, so only its own waits count.
 func explained(object engine.Subject, byID map[engine.UnitID]runner.State) bool {
 	name := object.String()
@@ -188,7 +188,7 @@ func subjects(states []runner.State) string {
 	return fmt.Sprintf("%d units (%s)", len(states), engine.First(names, chainNames))
 }
 
-// LacksKey tells whether a message says that the key is missing which up would have stored, or that none of the keys fits.
+// LacksKey reports whether a message says that the key is missing which up would have stored, or that none of the keys fits.
 func LacksKey(message string) bool {
 	return strings.Contains(message, "none of the keys can decrypt") ||
 		strings.Contains(message, roots.AgeSecret) && strings.Contains(message, "not found")

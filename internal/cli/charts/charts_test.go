@@ -232,7 +232,7 @@ func replace(t *testing.T, name, from, to string) {
 	}
 }
 
-// has tells whether a file below a directory has a text.
+// has reports whether a file below a directory has a text.
 func has(t *testing.T, dir, what string) bool {
 	t.Helper()
 	found := false

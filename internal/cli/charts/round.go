@@ -31,12 +31,12 @@ func (r *round) Do(ctx context.Context) {
 	}
 }
 
-// Chart is told of a chart that was synthesized.
+// Chart is notified of a chart that was synthesized.
 func (r *round) Chart(e chart.Event) {
 	r.say.Done("chart "+e.Chart, fmt.Sprintf("%s in %s", console.Counted(e.Objects, "object"), seconds(e.Seconds)))
 }
 
-// Finding is told of a mistake, or of what a check says.
+// Finding is notified of a mistake, or of what a check says.
 func (r *round) Finding(e chart.Event) {
 	text := e.Message
 	if e.Rule != "" {

@@ -106,7 +106,7 @@ func (o getOptions) print(some []kind, shown account) error {
 	return fmt.Errorf("-o %q: use json, yaml or name", o.output)
 }
 
-// tables prints a table for each kind of which there is something; one that was asked for always has its titles.
+// tables prints a table for each kind of which there is something; one that was requested always has its titles.
 func (o getOptions) tables(some []kind, shown account) error {
 	w := tabwriter.NewWriter(o.IO.Out, 0, 0, 2, ' ', 0)
 	printed := false

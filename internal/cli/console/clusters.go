@@ -53,7 +53,7 @@ func (g *Globals) Clusters(ctx context.Context, client dynamic.Interface) *Clust
 	return c
 }
 
-// Several tells whether there is more than one. Where they cannot be listed, objects that name another one tell.
+// Several reports whether there is more than one. Where they cannot be listed, objects that name another one tell.
 func (c *Clusters) Several(units []*unstructured.Unstructured) bool {
 	if c.err == nil {
 		return len(c.all) > 1

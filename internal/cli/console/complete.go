@@ -187,7 +187,7 @@ func (g *Globals) categories() []string {
 	return names
 }
 
-// IsCategory tells whether a name is that of several kinds together.
+// IsCategory reports whether a name is that of several kinds together.
 func (g *Globals) IsCategory(name string) bool { return slices.Contains(g.categories(), name) }
 
 // CompleteFlags has the flags completed whose values are in the cluster or in the kubeconfig, for a command and all below it.

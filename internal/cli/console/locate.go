@@ -53,7 +53,7 @@ func Seek(target, namespace, cluster string) (Sought, error) {
 	return s, nil
 }
 
-// Is tells whether an object is the one that is sought, by its kind and name.
+// Is reports whether an object is the one that is sought, by its kind and name.
 func (s Sought) Is(id engine.ObjectID) bool {
 	return (s.Kind == "" || means(s.Kind, id)) && id.Name == s.Name && (id.Namespace == "" || s.Anywhere || id.Namespace == s.Namespace)
 }

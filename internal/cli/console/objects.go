@@ -302,7 +302,7 @@ func Change(ctx context.Context, client dynamic.ResourceInterface, ref Reference
 	return nil
 }
 
-// IsStatic tells whether an object is of a kind without a status.
+// IsStatic reports whether an object is of a kind without a status.
 func (g *Globals) IsStatic(u *unstructured.Unstructured) bool {
 	kind, err := g.FindGroupKind(GroupKindOf(u))
 	return err == nil && kind.Static

@@ -101,7 +101,7 @@ func (o OfflineOptions) Walk(ctx context.Context) (*offline.Walk, error) {
 	return o.WalkFrom(ctx, p)
 }
 
-// declares tells whether the requested unit was found.
+// declares reports whether the requested unit was found.
 func (o OfflineOptions) declares(w *offline.Walk) bool {
 	ref, err := o.ParseReference(o.Only, o.Namespace)
 	_, found := w.Find(ref.ID())

@@ -25,7 +25,7 @@ type Place struct {
 	Objects []*unstructured.Unstructured
 }
 
-// Ours tells which URLs name the working copy, which has these remotes: theirs, and those that the root names it by.
+// Ours reports which URLs name the working copy, which has these remotes: theirs, and those that the root names it by.
 func (p Place) Ours(catalogue dialect.Catalogue, remotes []string) func(url string) bool {
 	urls := append(slices.Clone(remotes), p.Adopted(catalogue, remotes)...)
 	return func(url string) bool {

@@ -30,7 +30,7 @@ func (p *PolicyFlags) Bind(f *pflag.FlagSet) {
 	f.StringToStringVar(&p.gates, "feature-gates", nil, "feature gates of Flux: "+strictGate+"=false substitutes undefined variables with nothing")
 }
 
-// Check tells what is wrong with the flags.
+// Check reports what is wrong with the flags.
 func (p *PolicyFlags) Check() error {
 	for gate, value := range p.gates {
 		on, err := strconv.ParseBool(value)
@@ -42,7 +42,7 @@ func (p *PolicyFlags) Check() error {
 	return nil
 }
 
-// Given tells whether one of the flags was.
+// Given reports whether one of the flags was.
 func (p *PolicyFlags) Given() bool { return p.policy != (policies.Policy{}) || len(p.gates) > 0 }
 
 // Configure enters the flags into the dialects.

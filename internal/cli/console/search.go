@@ -39,7 +39,7 @@ var shortNames = map[string]string{
 	"sc": "storageclass", "sts": "statefulset", "svc": "service",
 }
 
-// means tells whether a word names a kind: the kind itself, its plural, or the short name of kubectl, each with or without the group.
+// means reports whether a word names a kind: the kind itself, its plural, or the short name of kubectl, each with or without the group.
 func means(word string, id engine.ObjectID) bool {
 	word, group, grouped := strings.Cut(unversioned(strings.ToLower(word)), ".")
 	if grouped && group != id.Group {

@@ -181,7 +181,7 @@ func firstDone(w watch.Interface, done dialect.Done) (u *unstructured.Unstructur
 	return nil, false
 }
 
-// GaveUp tells what was waited for when ctx ended.
+// GaveUp reports what was waited for when ctx ended.
 func GaveUp(ctx context.Context, ref Reference) error {
 	return Hint(fmt.Errorf("waiting for %s: %w", ref, context.Cause(ctx)), "headgate why %s/%s -n %s", ref.Aliases[0], ref.Name, ref.Namespace)
 }

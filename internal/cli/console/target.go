@@ -15,7 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/chart/similar"
 )
 
-// unnamed is the error for a NAME that is the word for a kind, and of which there is no object.
+// unnamed is the error for a NAME that is the word for a kind, and of which there is not an object.
 func (r Reference) unnamed(err error) error {
 	return Hint(&absentError{fmt.Sprintf("the name is missing: %q is a kind, and there is no %s with this name", r.Name, r.Kind), err}, "headgate get %s", r.Name)
 }
@@ -29,7 +29,7 @@ func (r Reference) Missing(ctx context.Context, c dynamic.Interface, verb string
 	return r.Absent(ctx, c, verb, err)
 }
 
-// Exists tells whether the object is there, in any namespace where none is named.
+// Exists reports whether the object is there, in any namespace where none is named.
 func (r Reference) Exists(ctx context.Context, c dynamic.Interface) (bool, error) {
 	list, err := r.List(ctx, c, r.Namespace, true)
 	for _, u := range list {
@@ -78,7 +78,7 @@ func UnknownOutput(format string, values ...string) error {
 	return fmt.Errorf("unknown output %q; use %s", format, list)
 }
 
-// CheckOutput is the error for an output that is none of some values; the empty one is text.
+// CheckOutput is the error for an output that is not one of some values; the empty one is text.
 func CheckOutput(format string, values ...string) error {
 	if format == "" || slices.Contains(values, format) {
 		return nil
@@ -86,7 +86,7 @@ func CheckOutput(format string, values ...string) error {
 	return UnknownOutput(format, values...)
 }
 
-// names tells that arguments name a unit without a directory before it: KIND/NAME, or KIND NAME.
+// names reports whether arguments name a unit without a directory before it: KIND/NAME, or KIND NAME.
 func (o *OfflineOptions) names(args []string) bool {
 	if exists(args[0]) || !strings.Contains(Joined(args), "/") {
 		return false

@@ -21,7 +21,7 @@ type reached struct {
 	namespaced bool
 }
 
-// There tells whether the chosen cluster has an object that is neither a unit nor a source, held by a unit or not.
+// There reports whether the chosen cluster has an object that is neither a unit nor a source, held by a unit or not.
 func (g *Globals) There(ctx context.Context, c dynamic.Interface, s Sought) (bool, error) {
 	config, err := g.RestConfig()
 	if err != nil {

@@ -44,7 +44,7 @@ func (p *place) check(ctx context.Context, wf *v1alpha1.Workflow) error {
 	return console.Hint(errors.New(strings.Join(problems, "\n")), "headgate workflow lint FILE, which names the lines")
 }
 
-// template is the spec of a template, nil if it does not exist. It is unknown to those who may not read it.
+// template is the spec of a template, nil if it does not exist. It is nil to those that may not read it.
 func (p *place) template(ctx context.Context, namespace string, source plan.Source) (spec *v1alpha1.WorkflowSpec, known bool, err error) {
 	client := p.client.Resource(resource("workflowtemplates")).Namespace(namespace)
 	if source.Cluster {

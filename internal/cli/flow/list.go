@@ -88,7 +88,7 @@ func (o listOptions) run(ctx context.Context) error {
 	}
 }
 
-// check tells which flags do not go together.
+// check reports which flags do not go together.
 func (o listOptions) check() error {
 	if o.everywhere && o.namespace != "" {
 		return errors.New("-n and --all-namespaces are mutually exclusive")
@@ -106,7 +106,7 @@ func (o listOptions) check() error {
 	return checkFormat(o.output, "wide")
 }
 
-// selects tells whether a workflow is listed.
+// selects reports whether a workflow is listed.
 func (o listOptions) selects(wf *v1alpha1.Workflow, now time.Time) bool {
 	phase := wf.Status.Phase
 	if phase == "" {

@@ -153,7 +153,7 @@ func executed(wf *v1alpha1.Workflow, name string) []*v1alpha1.NodeStatus {
 	return nodes
 }
 
-// attempt tells whether a node is an attempt of the one with a name.
+// attempt reports whether a node is an attempt of the one with a name.
 func attempt(node, name string) bool {
 	rest, found := strings.CutPrefix(node, name+"(")
 	return found && strings.HasSuffix(rest, ")") && !strings.Contains(rest, "(")

@@ -48,7 +48,7 @@ func (p podLogs) Logs(ctx context.Context, of execute.Workflow, node string, fol
 	return nil, fs.ErrNotExist
 }
 
-// owned tells whether a pod is that of a workflow, and not of another one that had the name.
+// owned reports whether a pod is that of a workflow, and not of another one that had the name.
 func owned(pod *corev1.Pod, of execute.Workflow) bool {
 	for _, owner := range pod.OwnerReferences {
 		if owner.UID == of.UID {

@@ -74,7 +74,7 @@ func surroundings(w *offline.Walk) (around, error) {
 	return a, nil
 }
 
-// certain tells whether a finding is certain, given that something lacks which a unit may declare that is not known to the end.
+// certain reports whether a finding is certain, given that something lacks which a unit may declare that is unknown to the end.
 func (a around) certain(f dialect.Finding) bool {
 	if f.Lacks == (engine.ObjectID{}) {
 		return true
@@ -158,7 +158,7 @@ func (w *written) read(file, text string) {
 	}
 }
 
-// may tells whether something written may become an object.
+// may reports whether something written may become an object.
 func (w *written) may(id engine.ObjectID) bool {
 	if w.words[id.Name] {
 		return true

@@ -63,7 +63,7 @@ type about struct {
 	Chart  string `json:"chart,omitempty"`
 	// After are its dependencies. The text of those that do not exist says so.
 	After []string `json:"after,omitempty"`
-	// Note says where it is served that is not served here.
+	// Note says where it is served that is not supported.
 	Note string `json:"note,omitempty"`
 }
 
@@ -153,7 +153,7 @@ func (b *branch) list(out io.Writer) {
 	}
 }
 
-// printBranches writes trees: one that was asked for by name is a document of its own, several are a list.
+// printBranches writes trees: one that was requested by name is a document of its own, several are a list.
 func printBranches(streams console.IO, output string, trees []*branch, named bool) error {
 	switch output {
 	case "":

@@ -2,7 +2,7 @@ package inspect
 
 // answer is what "why" says, as a machine reads it.
 type answer struct {
-	// OK is set when what was asked for is ready, or healthy.
+	// OK is set when what was requested is ready, or healthy.
 	OK   bool      `json:"ok"`
 	Says []*clause `json:"says"`
 	// Try is the command that helps.

@@ -11,7 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// leaves tells whether an object is left out: no engine applies it, since Headgate serves instead. Another cluster than the embedded one
+// leaves reports whether an object is left out: no engine applies it, since Headgate serves instead. Another cluster than the embedded one
 // may have the controllers of an upstream all the same; there it is left out only if it is absent.
 func (d *differ) leaves(o *unstructured.Unstructured, absent bool) bool {
 	why := d.replaced.Why(o)

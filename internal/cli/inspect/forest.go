@@ -87,7 +87,7 @@ func declaredIn(w *offline.Walk) (all, declared []engine.UnitID) {
 	return all, declared
 }
 
-// exists tells whether the cluster has a unit.
+// exists reports whether the cluster has a unit.
 func (f *forest) exists(id engine.UnitID) bool {
 	return slices.ContainsFunc(f.units, func(u *unstructured.Unstructured) bool { return console.IdOf(u) == id })
 }

@@ -163,12 +163,12 @@ func (o getOptions) served() ([]console.Served, error) {
 	return kinds, nil
 }
 
-// wanted tells whether an object is one that a person names.
+// wanted reports whether an object is one that a person names.
 func (o getOptions) wanted(u *unstructured.Unstructured, selector labels.Selector) bool {
 	return o.names(u) && selector.Matches(labels.Set(u.GetLabels())) && (o.cluster == "" || o.clusters.Of(u) == o.cluster)
 }
 
-// tabular tells whether objects are printed as a table.
+// tabular reports whether objects are printed as a table.
 func (o getOptions) tabular() bool { return o.output == "" || o.output == "wide" }
 
 func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]*unstructured.Unstructured, error) {
@@ -208,7 +208,7 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 	return all, nil
 }
 
-// printCauses says below a table, where it is in nobody's pipe, why some of its objects are not ready.
+// printCauses says below a table, where it is in no one's pipe, why some of its objects are not ready.
 func (o getOptions) printCauses(ctx context.Context, client dynamic.Interface, list []*unstructured.Unstructured) error {
 	if len(o.asked) > 0 || len(unready(o.Globals, list)) == 0 {
 		return nil

@@ -69,12 +69,12 @@ func (o *getOptions) chooseEach(args []string) (kinds []string, err error) {
 	return kinds, nil
 }
 
-// names tells whether an object is one of those that were named, if any were.
+// names reports whether an object is one of those that were named, if any were.
 func (o getOptions) names(u *unstructured.Unstructured) bool {
 	return len(o.asked) == 0 || slices.ContainsFunc(o.asked, func(a asked) bool { return o.means(a, u) })
 }
 
-// means tells whether an object is the one that was named.
+// means reports whether an object is the one that was named.
 func (o getOptions) means(a asked, u *unstructured.Unstructured) bool {
 	if a.name != u.GetName() || a.namespace != "" && a.namespace != u.GetNamespace() {
 		return false

@@ -16,7 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// graphQuery is what the command is asked for: the graph of a repository or, without a directory, of the cluster, around one unit if that is named.
+// graphQuery is what the command is to show: the graph of a repository or, without a directory, of the cluster, around one unit if that is named.
 type graphQuery struct {
 	dir, unit, namespace, format string
 	check, stages                bool
@@ -81,7 +81,7 @@ func (n unitName) is(id engine.UnitID) bool {
 	return id.Name == n.name && (n.namespace == "" || n.namespace == id.Namespace) && (n.kind == (schema.GroupKind{}) || n.kind == id.GroupKind())
 }
 
-// find is the unit that is asked for.
+// find is the unit that is requested.
 func (q *graphQuery) find(g *unitGraph, catalogue dialect.Catalogue) (engine.UnitID, error) {
 	ways, err := unitNames(catalogue, q.unit, q.namespace)
 	if err != nil {
@@ -158,7 +158,7 @@ func (g *unitGraph) spread(from engine.UnitID, further func(engine.UnitID) []eng
 	}
 }
 
-// shows tells whether a unit is part of what is printed.
+// shows reports whether a unit is part of what is printed.
 func (g *unitGraph) shows(id engine.UnitID) bool { return g.shown == nil || g.shown[id] }
 
 // completeGraph completes PATH, and units of it or, without one, of the cluster.

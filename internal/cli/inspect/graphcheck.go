@@ -188,7 +188,7 @@ func declaredObjects(units []dialect.OfflineUnit) []acceptance.Declared {
 	return all
 }
 
-// holdsMark tells whether a value stands in for an encrypted one, in clear or as a value of a Secret.
+// holdsMark reports whether a value stands in for an encrypted one, in clear or as a value of a Secret.
 func holdsMark(value any) bool {
 	switch value := value.(type) {
 	case string:

@@ -29,7 +29,7 @@ type tree struct {
 	items []item
 	// index has the documents of the files that they are rendered from.
 	index *lint.Index
-	// sources tells that the objects are files of a repository that are yet to be rendered.
+	// sources reports whether the objects are files of a repository that are yet to be rendered.
 	sources bool
 	// findings are those about files and units, notes what the summary says besides.
 	findings []lint.Finding
@@ -50,7 +50,7 @@ type item struct {
 	near string
 }
 
-// masked tells whether a field of an object that was rendered has a mask instead of what is secret.
+// masked reports whether a field of an object that was rendered has a mask instead of what is secret.
 func (i item) masked(field string) bool {
 	return i.document == nil && i.object["kind"] == "Secret" && (strings.HasPrefix(field, "data.") || strings.Contains(field, dialect.Masked))
 }
@@ -226,7 +226,7 @@ func kustomizationIn(dir string) string {
 	return dir
 }
 
-// documentsOf are the documents of files; what cannot be read is told to broken, unless that is nil.
+// documentsOf are the documents of files; what cannot be read goes to broken, unless that is nil.
 func documentsOf(names []string, broken *[]lint.Finding) []lint.Document {
 	var all []lint.Document
 	for _, name := range names {

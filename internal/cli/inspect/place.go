@@ -63,7 +63,7 @@ func readBy(w *offline.Walk, u *dialect.OfflineUnit) string {
 	return ""
 }
 
-// isFile tells whether there is a file below a directory.
+// isFile reports whether there is a file below a directory.
 func isFile(dir, name string) bool {
 	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 	return dir != "" && err == nil && info.Mode().IsRegular()

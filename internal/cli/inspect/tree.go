@@ -191,7 +191,7 @@ func (t *treeBuilder) objects(ctx context.Context, c crown, list bool) ([]*branc
 	return all, nil
 }
 
-// goesOn tells whether a tree goes on below an object: a unit, or what has made some.
+// goesOn reports whether a tree goes on below an object: a unit, or what has made some.
 func (t *treeBuilder) goesOn(id engine.ObjectID) bool {
 	_, known := t.Catalogue.Kind(id.GroupKind())
 	return t.Catalogue.IsUnit(id) || known && len(t.made[id]) > 0

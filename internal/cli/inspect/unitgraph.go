@@ -113,7 +113,7 @@ func (g *unitGraph) link() {
 	}
 }
 
-// inKnot tells whether units wait for each other, directly or not; for one alone, whether it is part of a cycle.
+// inKnot reports whether units wait for each other, directly or not; for one alone, whether it is part of a cycle.
 func (g *unitGraph) inKnot(ids ...engine.UnitID) bool {
 	first := g.knots[ids[0]]
 	return first != 0 && !slices.ContainsFunc(ids, func(id engine.UnitID) bool { return g.knots[id] != first })

@@ -207,7 +207,7 @@ func (w *explainer) moreCauses(ctx context.Context, u *unstructured.Unstructured
 	}
 }
 
-// cause prints one reason, and tells whether it was one: a unit may be ready.
+// cause prints one reason, and reports whether it was one: a unit may be ready.
 func (w *explainer) cause(ctx context.Context, cause dialect.Cause, depth int) bool {
 	if cause.Unit == (engine.UnitID{}) {
 		w.print(depth, "%s%s", cause.Text, w.writtenField(ctx, cause.Object, refusedField(cause.Text)))

@@ -50,7 +50,7 @@ func (w *explainer) workloads(ctx context.Context, u *unstructured.Unstructured,
 	}
 }
 
-// waits tells whether a unit is not ready because of what it waits for. One that failed on its own does not wait: what is below it follows from that.
+// waits reports whether a unit is not ready because of what it waits for. One that failed on its own does not wait: what is below it follows from that.
 func waits(s dialect.State) bool {
 	switch engine.Reason(s.Reason) {
 	case engine.ReasonProgressing, engine.ReasonHealthCheckFailed, engine.ReasonDependencyNotReady:
@@ -59,7 +59,7 @@ func waits(s dialect.State) bool {
 	return false
 }
 
-// part explains a unit that another one has among its objects, and tells whether it is a cause: it may be ready.
+// part explains a unit that another one has among its objects, and reports whether it is a cause: it may be ready.
 func (w *explainer) part(ctx context.Context, u *unstructured.Unstructured, id engine.ObjectID, depth int) bool {
 	ref, err := w.ReferenceTo(engine.UnitOf(id))
 	if err != nil || w.seen[ref.String()] || w.clusters.Of(u) != w.clusters.Home() {
@@ -112,7 +112,7 @@ func (w *explainer) blame(ctx context.Context, id engine.ObjectID, depth int) {
 	}
 }
 
-// one is workloads for one object; it tells whether something is wrong with it.
+// one is workloads for one object; it reports whether something is wrong with it.
 func (w *explainer) one(ctx context.Context, u *unstructured.Unstructured, id engine.ObjectID) bool {
 	f, ill := w.find(ctx, u, id, 0)
 	if ill {

@@ -118,7 +118,7 @@ func (w *explainer) advise(ctx context.Context, s dialect.State) {
 	}
 }
 
-// aboutFiles tells whether a unit failed at a file or a field that is to be corrected there. A key that is missing is in none.
+// aboutFiles reports whether a unit failed at a file or a field that is to be corrected there. A key that is missing is in none.
 func aboutFiles(s dialect.State) bool {
 	if causes.LacksKey(s.Message) {
 		return false

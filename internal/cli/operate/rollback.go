@@ -73,7 +73,7 @@ func splitID(g *console.Globals, args []string) (rest []string, id string) {
 	return args[:len(args)-1], last
 }
 
-// leads tells whether the first of two arguments is the kind of the second one. Another kind than the operated one has no entries, and
+// leads reports whether the first of two arguments is the kind of the second one. Another kind than the operated one has no entries, and
 // a number after its name is the entry of an Application that has this name.
 func leads(g *console.Globals, first, second string) bool {
 	if kind, _ := g.OperatedKind(); slices.Contains(kind.Aliases, first) {

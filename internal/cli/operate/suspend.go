@@ -72,7 +72,7 @@ func runSwitch(ctx context.Context, g *console.Globals, ref console.Reference, o
 	return err
 }
 
-// holds tells whether an object already has what a change sets. What the status says of it may be older.
+// holds reports whether an object already has what a change sets. What the status says of it may be older.
 func holds(object, change map[string]any) bool {
 	for key, value := range change {
 		below, further := value.(map[string]any)

@@ -191,7 +191,7 @@ type request struct {
 	token string
 }
 
-// Done tells whether it has been made.
+// Done reports whether it has been made.
 func (r *request) Done(u *unstructured.Unstructured) bool { return r.of.Handled(u, r.token) }
 
 func (s *syncer) print(format string, args ...any) error {

@@ -42,7 +42,7 @@ func (s *syncer) plan(ctx context.Context) error {
 	return s.order()
 }
 
-// forces tells whether an object can be forced and reset.
+// forces reports whether an object can be forced and reset.
 func (s *syncer) forces(ref console.Reference) bool {
 	of, can := s.Of(ref.GroupKind()).(dialect.Requested)
 	return can && of.Forces(ref.GroupKind())

@@ -91,7 +91,7 @@ func (r ClusterRef) HeldBy() engine.ObjectID {
 }
 
 // Look has the reader note the version of what says how the cluster is reached, so that a change of
-// it begins a pass. Connect tells what is wrong with it.
+// it begins a pass. Connect reports what is wrong with it.
 func (c *Connections) Look(ctx context.Context, ref ClusterRef, reader Reader) {
 	if ref.Config == nil {
 		return

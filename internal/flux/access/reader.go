@@ -18,7 +18,7 @@ type Reader interface {
 }
 
 // VersionReader notes the versions of what it reads from the cluster: zero for what is not there, and nothing for what could not be read, since it
-// is not known which version that was.
+// is unknown which version that was.
 type VersionReader struct {
 	Client   kubernetes.Interface
 	Versions map[engine.ObjectID]uint64

@@ -41,7 +41,7 @@ type generator struct {
 	failed, again bool
 }
 
-// lookedAt is what a pass had looked at.
+// lookedAt is what a pass had evaluated.
 type lookedAt struct {
 	generation       int64
 	requested        string
@@ -80,7 +80,7 @@ func (g *generator) current() *swapi.ArtifactGenerator {
 	return g.now
 }
 
-// concerned tells whether a generator reads a source or makes it.
+// concerned reports whether a generator reads a source or makes it.
 func (g *generator) concerned(key source.Key) bool {
 	g.mu.Lock()
 	makes, o := g.outputs[key], g.now
@@ -88,7 +88,7 @@ func (g *generator) concerned(key source.Key) bool {
 	return makes || slices.Contains(SourcesOf(o), key)
 }
 
-// makes tells whether an ExternalArtifact is declared, or was wanted by the last pass.
+// makes reports whether an ExternalArtifact is declared, or was wanted by the last pass.
 func (g *generator) makes(key source.Key) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

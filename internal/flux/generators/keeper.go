@@ -37,7 +37,7 @@ type Keeper struct {
 
 	mu   sync.RWMutex
 	held map[types.NamespacedName]*generator
-	// claims tells which one makes an ExternalArtifact: the first one that declared it.
+	// claims reports which one makes an ExternalArtifact: the first one that declared it.
 	claims map[source.Key]types.NamespacedName
 }
 

@@ -104,7 +104,7 @@ func (g *generator) existing(ctx context.Context, key source.Key) (*sourcev1.Ext
 	return declared.Read[sourcev1.ExternalArtifact](u)
 }
 
-// exists tells whether there is another generator. When that cannot be told there may be one.
+// exists reports whether there is another generator. When that cannot be told there may be one.
 func (g *generator) exists(ctx context.Context, other types.NamespacedName) bool {
 	if _, held := g.get(other); held {
 		return true

@@ -156,7 +156,7 @@ func (g *generator) rest(ctx context.Context, o *swapi.ArtifactGenerator) {
 	g.write(ctx, o, after)
 }
 
-// write writes the status, if it changed, and tells whether it could.
+// write writes the status, if it changed, and reports whether it could.
 func (g *generator) write(ctx context.Context, before, after *swapi.ArtifactGenerator) bool {
 	err := g.patchStatus(ctx, before, after)
 	if err != nil && ctx.Err() == nil {
@@ -179,7 +179,7 @@ func (g *generator) patchStatus(ctx context.Context, before, after *swapi.Artifa
 	return nil
 }
 
-// settledFor tells whether a feed may have what a generator has made, which is in the store: its object says
+// settledFor reports whether a feed may have what a generator has made, which is in the store: its object says
 // what it was before for a moment.
 func (g *generator) settledFor(f *sources.Feed) bool {
 	if !g.isSettled() {

@@ -170,7 +170,7 @@ func settable(policies []*imagev1.ImagePolicy) map[string]images.Image {
 	return out
 }
 
-// others tells whether the policies that the files name are those of the last run.
+// others reports whether the policies that the files name are those of the last run.
 func (l *lastPass) others(before, now autov1.ObservedPolicies, namespace string) bool {
 	if l.named == nil {
 		return true

@@ -193,7 +193,7 @@ func (v verdict) conclude(list []metav1.Condition, generation int64) []metav1.Co
 	return c.Sorted()
 }
 
-// news tells whether what an object says about itself is another than before.
+// news reports whether what an object says about itself is another than before.
 func news(before, after []metav1.Condition) bool {
 	was, is := apimeta.FindStatusCondition(before, toolkit.ConditionReady), apimeta.FindStatusCondition(after, toolkit.ConditionReady)
 	return was == nil || is != nil && (was.Status != is.Status || was.Reason != is.Reason || was.Message != is.Message)

@@ -225,7 +225,7 @@ func (k *Keeper) accessible(ctx context.Context, p *imagev1.ImagePolicy) (*image
 	return repo, nil
 }
 
-// allows tells whether objects of a namespace may refer to one that has the given rules.
+// allows reports whether objects of a namespace may refer to one that has the given rules.
 func allows(rules *acl.AccessFrom, ns *corev1.Namespace) bool {
 	if rules == nil {
 		return false

@@ -97,7 +97,7 @@ func (r *imageRun) aside(done *source.GitEdited) string {
 	return text
 }
 
-// refuse tells what of the declaration cannot be done.
+// refuse reports what of the declaration cannot be done.
 func (r *imageRun) refuse() *verdict {
 	a := r.automation
 	id := automatedSource(a)
@@ -185,7 +185,7 @@ func (r *imageRun) signer(ctx context.Context, key *autov1.SigningKey) (*source.
 	return signer, nil
 }
 
-// wanted are files of YAML with a marker; without a content it tells what is worth reading.
+// wanted are files of YAML with a marker; without a content it reports what is worth reading.
 func wanted(path string, content []byte) bool {
 	named := strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")
 	return named && (content == nil || bytes.Contains(content, []byte(images.Token)))

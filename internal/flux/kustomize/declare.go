@@ -57,7 +57,7 @@ func Declare(t policies.Policy, ks *kustomizev1.Kustomization) engine.Unit {
 	return u
 }
 
-// TargetOf tells where the objects of a Kustomization are, and as whom they are written.
+// TargetOf reports where the objects of a Kustomization are, and as whom they are written.
 func TargetOf(t policies.Policy, ks *kustomizev1.Kustomization) engine.Target {
 	account := ks.Spec.ServiceAccountName
 	if root := ks.Namespace == toolkit.Namespace && ks.Name == toolkit.System; account == "" && !root {

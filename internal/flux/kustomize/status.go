@@ -71,7 +71,7 @@ func progress(c *toolkit.Conditions, before kustomizev1.KustomizationStatus, r r
 	c.Unsettled(r, string(r.Reason), meta.ProgressingReason)
 }
 
-// unknownHealth says of a revision in progress that its health is not known yet; of one whose health is not checked there is nothing to say.
+// unknownHealth says of a revision in progress that its health is unknown yet; of one whose health is not checked there is nothing to say.
 func unknownHealth(c *toolkit.Conditions, r runner.Report) {
 	if !r.Checked {
 		c.Drop(toolkit.ConditionHealthy)

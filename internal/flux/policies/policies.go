@@ -24,7 +24,7 @@ type Effective struct {
 	asked map[engine.UnitID]Policy
 }
 
-// New returns what holds when nothing was asked for yet.
+// New returns what holds when nothing was requested yet.
 func New(base Policy) *Effective {
 	return &Effective{base: base, Changed: func() {}, asked: map[engine.UnitID]Policy{}}
 }
@@ -92,11 +92,11 @@ type StandInContent struct {
 	LeaveOut func(engine.UnitID) func(what, entry string)
 	// Marks returns what makes stand-ins of the values that a unit cannot decrypt, nil when nothing does.
 	Marks func(engine.UnitID) func(key string) string
-	// Variables stand for those that nobody defines; nil leaves that an error.
+	// Variables stand for those that no one defines; nil leaves that an error.
 	Variables variables
 }
 
-// variables give what stands for the variables that a unit needs and nobody defines, nil when nothing does.
+// variables give what stands for the variables that a unit needs and no one defines, nil when nothing does.
 type variables interface {
 	Lacking(engine.UnitID) render.Lacking
 }

@@ -159,7 +159,7 @@ func candidates(ctx context.Context, client dynamic.ResourceInterface, t receive
 	}
 }
 
-// wants tells whether all filters hold. They see of an object what says who it is, and no more.
+// wants reports whether all filters hold. They see of an object what says who it is, and no more.
 func (t receiverTarget) wants(u *unstructured.Unstructured, request map[string]any) (bool, error) {
 	vars := map[string]any{"req": request, "res": map[string]any{
 		"apiVersion": u.GetAPIVersion(), "kind": u.GetKind(), "metadata": u.Object["metadata"],

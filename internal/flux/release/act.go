@@ -102,7 +102,7 @@ func (s *Keeper) Act(ctx context.Context, w runner.Work) runner.Acted {
 	return Failed("StateError", fmt.Sprintf("the release did not settle after %d steps", mostSteps), true)
 }
 
-// rests tells that everything is as it was when the release was found to need nothing. That costs no
+// rests reports whether everything is as it was when the release was found to need nothing. That costs no
 // request.
 func (a *act) rests() bool {
 	rest := a.work.rest
@@ -188,7 +188,7 @@ func (a *act) sinceFailure() time.Duration {
 	return time.Since(a.work.failed)
 }
 
-// carry carries a step out, and tells whether the pass goes on to wait or ends with it.
+// carry carries a step out, and reports whether the pass goes on to wait or ends with it.
 func (a *act) carry(step plan.Step) (runner.Acted, bool) {
 	status := a.work.status
 	if step.Reset != "" {
@@ -242,7 +242,7 @@ func (a *act) done() runner.Acted {
 	return out
 }
 
-// waits tells whether the objects are to be waited for after the last action.
+// waits reports whether the objects are to be waited for after the last action.
 func (a *act) waits() bool {
 	if a.work.status.LastAttemptedReleaseAction == helmv2.ReleaseActionInstall {
 		return !a.hr.GetInstall().DisableWait
@@ -250,7 +250,7 @@ func (a *act) waits() bool {
 	return !a.hr.GetUpgrade().DisableWait
 }
 
-// released tells whether the revision that is there has been seen healthy.
+// released reports whether the revision that is there has been seen healthy.
 func (a *act) released() bool {
 	c := &toolkit.Conditions{List: a.work.status.Conditions}
 	return c.Is(helmv2.ReleasedCondition, metav1.ConditionTrue)

@@ -177,7 +177,7 @@ func (c *Charts) make(ctx context.Context, hr *helmv2.HelmRelease, chart *source
 	return err
 }
 
-// Outdated tells whether a HelmChart is not what its release declares.
+// Outdated reports whether a HelmChart is not what its release declares.
 func (c *Charts) Outdated(is sources.HelmChart) bool {
 	hr, known := c.releases.Get(toolkit.ReleaseID(is.Labels[toolkit.ReleasePrefix+"namespace"], is.Labels[toolkit.ReleasePrefix+"name"]))
 	if !known || hr.Spec.Suspend {
@@ -187,14 +187,14 @@ func (c *Charts) Outdated(is sources.HelmChart) bool {
 	return declared != nil && declared.Namespace == is.Namespace && declared.Name == is.Name && !sameChart(is.HelmChart, declared)
 }
 
-// sameChart tells whether a HelmChart is as it is declared.
+// sameChart reports whether a HelmChart is as it is declared.
 func sameChart(is, declared *sourcev1.HelmChart) bool {
 	spec := declared.DeepCopy().Spec
 	spec.Suspend = is.Spec.Suspend
 	return is.DeletionTimestamp == nil && reflect.DeepEqual(is.Spec, spec) && holds(is.Labels, declared.Labels) && holds(is.Annotations, declared.Annotations)
 }
 
-// holds tells whether a map has all that another one has.
+// holds reports whether a map has all that another one has.
 func holds(is, declared map[string]string) bool {
 	for k, v := range declared {
 		if got, there := is[k]; !there || got != v {
@@ -228,7 +228,7 @@ func (c *Charts) Failure(key source.Key) string {
 	return c.failed[key]
 }
 
-// Awaited tells whether a HelmChart that is not there is one that a release declares, and so is about to be made.
+// Awaited reports whether a HelmChart that is not there is one that a release declares, and so is about to be made.
 func (c *Charts) Awaited(key source.Key) bool {
 	chart := toolkit.SourceKey(sourcev1.HelmChartKind, key.Namespace, key.Name)
 	return key == chart && !c.sources.Sharded && slices.ContainsFunc(c.releases.All(), func(hr *helmv2.HelmRelease) bool {

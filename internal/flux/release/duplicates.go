@@ -25,7 +25,7 @@ type twins struct {
 // releaseName is a release of Helm as its storage knows it.
 type releaseName struct{ cluster, storage, name string }
 
-// twin is what a HelmRelease declares, and as whom it is made: nobody is the engine itself.
+// twin is what a HelmRelease declares, and as whom it is made: no one is the engine itself.
 type twin struct {
 	releaseName
 
@@ -34,7 +34,7 @@ type twin struct {
 	home bool
 }
 
-// excludes tells whether a HelmRelease keeps another one from the release that both declare. One that may not write the records of
+// excludes reports whether a HelmRelease keeps another one from the release that both declare. One that may not write the records of
 // another namespace does not get in its way by naming them.
 func (w twin) excludes(other twin) bool {
 	switch {

@@ -8,7 +8,7 @@ func TestTwinsExclude(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason     string
 		one, other twin
-		// first and second tell whether the one, and the other, is refused.
+		// first and second report whether the one, and the other, is refused.
 		first, second bool
 	}{
 		"same account":      {"an account that declares it twice would undo its own work", foreign, foreign, true, true},

@@ -16,9 +16,9 @@ import (
 type releaseGuard struct {
 	peers   runner.Peers
 	cluster string
-	// patient is set for actions that wait for what others are about to let go.
+	// patient is set for actions that wait for what others are about to release.
 	patient bool
-	// needs are objects that others have to let go first; deferred are those whose deletion waits for others.
+	// needs are objects that others have to release first; deferred are those whose deletion waits for others.
 	needs    []apply.Need
 	deferred []engine.Entry
 }
@@ -82,7 +82,7 @@ func (g *releaseGuard) theirs(claimed map[engine.ObjectID]bool) map[engine.Objec
 	return out
 }
 
-// waiting is what a release waits for that others are about to let go.
+// waiting is what a release waits for that others are about to release.
 func (g *releaseGuard) waiting() runner.Acted {
 	out := runner.Acted{Needs: g.needs}
 	for _, need := range g.needs {

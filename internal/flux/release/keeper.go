@@ -300,7 +300,7 @@ func entriesOf(rendered *helm.Rendered, cluster string) []engine.Entry {
 	return entries
 }
 
-// changesOf tells what became of the objects of a release.
+// changesOf reports what became of the objects of a release.
 func changesOf(entries []engine.Entry, action engine.Action) []apply.Result {
 	var changes []apply.Result
 	for _, e := range entries {

@@ -128,7 +128,7 @@ func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 	return nil
 }
 
-// Mapper tells how kinds are reached in a cluster, by what it serves now.
+// Mapper reports how kinds are reached in a cluster, by what it serves now.
 func Mapper(config *rest.Config) (apimeta.RESTMapper, error) {
 	disc, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {

@@ -122,7 +122,7 @@ func unsupportedResourceSet(rs *fluxcdv1.ResourceSet) string {
 	return ""
 }
 
-// refersTo tells whether a reference names a provider, by its name or by its labels.
+// refersTo reports whether a reference names a provider, by its name or by its labels.
 func refersTo(ref fluxcdv1.InputReference, provider *fluxcdv1.ResourceSetInputProvider) bool {
 	if ref.Name != "" {
 		return ref.Name == provider.Name

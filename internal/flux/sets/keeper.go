@@ -68,7 +68,7 @@ func (f *buildFailed) Unwrap() error { return f.err }
 // Reason is that of the Ready condition.
 func (f *buildFailed) Reason() engine.Reason { return f.reason }
 
-// Terminal tells whether only a change can help.
+// Terminal reports whether only a change can help.
 func (f *buildFailed) Terminal() bool { return f.terminal }
 
 // Inputs makes the objects of a ResourceSet.

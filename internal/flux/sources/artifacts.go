@@ -39,7 +39,7 @@ func (s *Keeper) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact
 	return engine.SourceFact{Found: true, Pending: true, Message: id.String() + " has no artifact yet"}, nil
 }
 
-// declared tells whether a source exists of which its watch has not told yet.
+// declared reports whether a source exists of which its watch has not told yet.
 func (s *Keeper) declared(id engine.SourceID) bool {
 	if s.objects == nil || s.Elsewhere || s.Sharded {
 		return false

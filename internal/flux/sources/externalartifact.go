@@ -31,7 +31,7 @@ func (r ExternalArtifact) copy() Origin           { return ExternalArtifact{r.De
 func (r ExternalArtifact) SourceKind() *SourceKind { return externalArtifactKinds }
 func (r ExternalArtifact) interval() time.Duration { return Forever }
 
-// Suspended tells whether it is not to be fetched.
+// Suspended reports whether it is not to be fetched.
 func (r ExternalArtifact) Suspended() bool { return false }
 
 // Address is the URL that it is fetched from; it is empty when it has none of its own.

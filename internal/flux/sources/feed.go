@@ -162,7 +162,7 @@ func (f *Feed) Current() Origin {
 	return f.now
 }
 
-// end lets go of what is kept of a source that is gone.
+// end releases what is kept of a source that is gone.
 func (f *Feed) end() {
 	f.busy.Lock()
 	defer f.busy.Unlock()
@@ -243,7 +243,7 @@ func (f *Feed) due(o Origin) time.Duration {
 	return 0
 }
 
-// same tells whether there was a pass, for what is declared now.
+// same reports whether there was a pass, for what is declared now.
 func (p *requestedPass) same(s *Keeper, o Origin) bool {
 	return p != nil && *p == *s.requestOf(o, p.at)
 }
@@ -298,7 +298,7 @@ func (f *Feed) Settle() {
 	}
 }
 
-// state tells whether it is known what there is, and what went wrong last.
+// state reports whether it is known what there is, and what went wrong last.
 func (f *Feed) state() (settled bool, failure string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -312,14 +312,14 @@ func (f *Feed) asked() bool {
 	return f.again
 }
 
-// fetchedFor tells whether the artifact is what the object declares now.
+// fetchedFor reports whether the artifact is what the object declares now.
 func (f *Feed) fetchedFor(o Origin) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.done != nil && f.done.generation == o.GetGeneration() || *o.State().generation == o.GetGeneration()
 }
 
-// look notes what the source is made from now, and tells whether the artifact of this process is made
+// look notes what the source is made from now, and reports whether the artifact of this process is made
 // from that and from the present declaration; known is false when this process made none yet.
 func (f *Feed) look(seen string, o Origin) (same, known bool) {
 	f.mu.Lock()

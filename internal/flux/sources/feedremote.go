@@ -64,7 +64,7 @@ func (f *Feed) since() time.Time {
 	return f.wished
 }
 
-// usedOf notes when it was requested what a fetch went by, if it was.
+// usedOf notes when what a fetch went by was read, if it was.
 func (f *Feed) usedOf(began time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -40,7 +40,7 @@ func (r GitRepository) SourceKind() *SourceKind { return gitRepositoryKinds }
 
 func (r GitRepository) interval() time.Duration { return r.Spec.Interval.Duration }
 
-// Suspended tells whether it is not to be fetched.
+// Suspended reports whether it is not to be fetched.
 func (r GitRepository) Suspended() bool { return r.Spec.Suspend }
 func (r GitRepository) version() string { return "" }
 
@@ -143,7 +143,7 @@ func subject(message string) string {
 	return first
 }
 
-// sameSelection tells that the artifact in the status was selected by the same rules as are declared
+// sameSelection reports whether the artifact in the status was selected by the same rules as are declared
 // now.
 func sameSelection(repo *sourcev1.GitRepository, now included) bool {
 	return reflect.DeepEqual(repo.Status.ObservedIgnore, repo.Spec.Ignore) &&
@@ -151,7 +151,7 @@ func sameSelection(repo *sourcev1.GitRepository, now included) bool {
 		repo.Status.ObservedRecurseSubmodules == repo.Spec.RecurseSubmodules && sameIncludes(repo, now)
 }
 
-// wasVerified tells that the artifact was verified as it is declared now.
+// wasVerified reports whether the artifact was verified as it is declared now.
 func wasVerified(repo *sourcev1.GitRepository) bool {
 	mode := repo.Status.SourceVerificationMode
 	return mode != nil && *mode == repo.Spec.Verification.GetMode() &&

@@ -38,7 +38,7 @@ func (r HelmChart) copy() Origin           { return HelmChart{r.DeepCopy()} }
 func (r HelmChart) SourceKind() *SourceKind { return HelmChartKinds }
 func (r HelmChart) interval() time.Duration { return r.Spec.Interval.Duration }
 
-// Suspended tells whether it is not to be fetched.
+// Suspended reports whether it is not to be fetched.
 func (r HelmChart) Suspended() bool { return r.Spec.Suspend }
 func (r HelmChart) version() string { return "" }
 

@@ -34,7 +34,7 @@ func (r HelmRepository) Object() runtime.Object  { return r.HelmRepository }
 func (r HelmRepository) copy() Origin            { return HelmRepository{r.DeepCopy()} }
 func (r HelmRepository) interval() time.Duration { return r.GetRequeueAfter() }
 
-// Suspended tells whether it is not to be fetched.
+// Suspended reports whether it is not to be fetched.
 func (r HelmRepository) Suspended() bool { return r.Spec.Suspend }
 func (r HelmRepository) version() string { return "" }
 
@@ -59,7 +59,7 @@ func (r HelmRepository) State() Status {
 	return Status{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
 }
 
-// InRegistry tells whether the charts are in a registry.
+// InRegistry reports whether the charts are in a registry.
 func (r HelmRepository) InRegistry() bool {
 	return r.Spec.Type == sourcev1.HelmRepositoryTypeOCI || strings.HasPrefix(r.Spec.URL, sourcev1.OCIRepositoryPrefix)
 }

@@ -135,7 +135,7 @@ func IncludeCycle(start string, edges func(string) []string) []string {
 // composed is an origin that is made from other sources.
 type composed interface {
 	Origin
-	// concerns tells whether a change of another source may matter.
+	// concerns reports whether a change of another source may matter.
 	concerns(key source.Key) bool
 	// Look says what there is now of what it is made from. The error is errPending when that is about to be
 	// known.
@@ -188,7 +188,7 @@ func lookOf(now string, err error) string {
 	return now
 }
 
-// sameIncludes tells that the artifact in the status was made from what is included now.
+// sameIncludes reports whether the artifact in the status was made from what is included now.
 func sameIncludes(repo *sourcev1.GitRepository, now included) bool {
 	was := repo.Status.IncludedArtifacts
 	return slices.Equal(repo.Status.ObservedInclude, repo.Spec.Include) &&

@@ -1,7 +1,7 @@
 // Package sources follows the objects that declare sources: GitRepositories, OCIRepositories, Buckets, HelmRepositories, HelmCharts
 // and ExternalArtifacts. It publishes their artifacts, writes their status, and answers the runner.
 //
-// How content is fetched is known by internal/feed and internal/source, and what it is used for by nobody here.
+// How content is fetched is known by internal/feed and internal/source, and what it is used for by no one here.
 package sources
 
 import (
@@ -85,9 +85,9 @@ type madeHere interface {
 type madeForReleases interface {
 	// Failure says why one could not be made, if that is so.
 	Failure(key source.Key) string
-	// Awaited tells whether one is about to be made.
+	// Awaited reports whether one is about to be made.
 	Awaited(key source.Key) bool
-	// Outdated tells that one is not what its release declares.
+	// Outdated reports whether one is not what its release declares.
 	Outdated(c HelmChart) bool
 }
 
@@ -188,7 +188,7 @@ func (s *Keeper) Dropped(kind *SourceKind) func(*unstructured.Unstructured) {
 		s.mu.Unlock()
 		s.passes.Forget(key)
 		if ok {
-			// A pass that is under way ends soon, and is not waited for here.
+			// A pass that is in progress ends soon, and is not waited for here.
 			s.Guard.Go(f.Key.Kind+" "+f.Key.Namespace+"/"+f.Key.Name, f.end)
 		}
 		s.changed(key)

@@ -36,7 +36,7 @@ func (r OCIRepository) copy() Origin           { return OCIRepository{r.DeepCopy
 func (r OCIRepository) SourceKind() *SourceKind { return OCIRepositoryKinds }
 func (r OCIRepository) interval() time.Duration { return r.Spec.Interval.Duration }
 
-// Suspended tells whether it is not to be fetched.
+// Suspended reports whether it is not to be fetched.
 func (r OCIRepository) Suspended() bool { return r.Spec.Suspend }
 func (r OCIRepository) version() string { return "" }
 

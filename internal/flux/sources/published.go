@@ -12,7 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// Foreign tells whether nothing is written to the object of a source.
+// Foreign reports whether nothing is written to the object of a source.
 func (s *Keeper) Foreign(o Origin) bool { return s.Elsewhere || o.SourceKind().foreign }
 
 // interval is how long a source rests: if another controller fetches it, until that one publishes something.

@@ -68,7 +68,7 @@ func (s *Keeper) readings(key source.Key, depth int) []engine.Reading {
 		for _, read := range s.readings(part, depth-1) {
 			if !fresh {
 				// It is of one revision or another of its parts, which was known when it was made; whether it is
-				// of the last one is not known.
+				// of the last one is unknown.
 				made := f.reading(read.Repository, o)
 				read.Revision, read.Known, read.Fetched = made.Revision, made.Known, time.Time{}
 				read.Failure, read.Fixed = failure, read.Fixed || o.Suspended()

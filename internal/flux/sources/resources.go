@@ -36,7 +36,7 @@ func HeldBy(u *unstructured.Unstructured) []engine.Entry {
 	return entries
 }
 
-// Suspended tells whether an object is set aside: by its field, or by the annotation of the kinds that have none.
+// Suspended reports whether an object is set aside: by its field, or by the annotation of the kinds that have none.
 func Suspended(u *unstructured.Unstructured) bool {
 	if u.GroupVersionKind().Group == toolkit.Operator.Name {
 		return toolkit.DisabledByAnnotation(u)

@@ -62,7 +62,7 @@ func (s *Simulation) label(ctx context.Context, o sources.Origin) {
 // reasonComparison is why Applications fail that cannot be rendered.
 const reasonComparison = "ComparisonError"
 
-// lacksContent tells that a unit failed for what it reads.
+// lacksContent reports whether a unit failed for what it reads.
 func (s *Simulation) lacksContent(failed runner.State) bool {
 	if _, ours := s.Parts.Kustomizations.Get(failed.Unit); !ours {
 		return failed.Reason == reasonComparison
@@ -128,7 +128,7 @@ func (s *Simulation) provideVariables(_ context.Context, d runner.Demands) bool 
 	return made
 }
 
-// Lacking returns what has variables of a unit be empty that nobody defines, as Flux had them before substitution was strict
+// Lacking returns what has variables of a unit be empty that no one defines, as Flux had them before substitution was strict
 // by default; nil when that is an error.
 func (s *Simulation) Lacking(id engine.UnitID) render.Lacking {
 	s.mu.Lock()
@@ -139,13 +139,13 @@ func (s *Simulation) Lacking(id engine.UnitID) render.Lacking {
 	return emptyVariables{s, id}
 }
 
-// emptyVariables tells of the variables of one unit that are empty because nobody defines them.
+// emptyVariables reports the variables of one unit that are empty because no one defines them.
 type emptyVariables struct {
 	simulation *Simulation
 	unit       engine.UnitID
 }
 
-// Undefined tells of variables.
+// Undefined reports variables.
 func (v emptyVariables) Undefined(names []string) string {
 	for _, name := range names {
 		v.simulation.note("Variable", name+" of "+v.unit.String()+", which is undefined: it is empty", engine.UnitID{})

@@ -48,7 +48,7 @@ func (s *Simulation) provideKinds(ctx context.Context, d runner.Demands) bool {
 	return made
 }
 
-// missingKind is how the libraries of Kubernetes tell that a kind is not served.
+// missingKind is how the libraries of Kubernetes report that a kind is not served.
 var missingKind = regexp.MustCompile(`no matches for kind "(\w+)" in version "([\w./-]+)"`)
 
 func kindsMissing(message string) []schema.GroupVersionKind {

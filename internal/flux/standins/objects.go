@@ -76,7 +76,7 @@ func checksOf(exprs []engine.HealthExpr, gk schema.GroupKind) []simulate.Check {
 	return checks
 }
 
-// Assumed tells whether an object counts as healthy although the expressions of its unit say otherwise, since they read values that
+// Assumed reports whether an object counts as healthy although the expressions of its unit say otherwise, since they read values that
 // are simulated, and would hold with others.
 func (s *Simulation) Assumed(o *unstructured.Unstructured, exprs []engine.HealthExpr) bool {
 	if !s.want.Health {

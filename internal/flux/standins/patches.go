@@ -41,7 +41,7 @@ func (p standInPatcher) Patch(manifests []byte, patches []types.Patch, images []
 	return mended(out)
 }
 
-// mended completes each of the objects in a text.
+// fixed completes each of the objects in a text.
 func mended(manifests []byte) ([]byte, error) {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096)
 	var out bytes.Buffer

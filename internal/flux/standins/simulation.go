@@ -83,7 +83,7 @@ type Simulated struct {
 	Sources        *sources.Keeper
 }
 
-// ours tells whether an object is served here. A group may have more kinds than the dialect that serves it.
+// ours reports whether an object is served here. A group may have more kinds than the dialect that serves it.
 func (s *Simulation) ours(id engine.ObjectID) bool {
 	return s.Parts.Serve.Knows(id.GroupKind()) && id.Group != toolkit.Image.Name && !s.Parts.Yields(id)
 }
@@ -180,17 +180,17 @@ func fingerprint(d runner.Demands) string {
 	return fmt.Sprint(d.Units, d.Ready, d.Passes, words)
 }
 
-// working tells whether an object is waited for that the embedded cluster itself brings on.
+// working reports whether an object is waited for that the embedded cluster itself brings on.
 func (s *Simulation) working(d runner.Demands) bool {
 	return slices.ContainsFunc(d.Objects, func(o runner.ObjectDemand) bool { return !o.Gone && s.builtIn(o.ID.GroupKind()) })
 }
 
-// builtIn tells whether a kind comes with Kubernetes and not by a CRD.
+// builtIn reports whether a kind comes with Kubernetes and not by a CRD.
 func (s *Simulation) builtIn(gk schema.GroupKind) bool {
 	return !s.Parts.Home.Kinds.Defined(gk)
 }
 
-// provide makes the stand-ins of the first sort that is waited for, and tells whether it made any. What
+// provide makes the stand-ins of the first sort that is waited for, and reports whether it made any. What
 // they unblock moves before the next sort is evaluated.
 func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
 	return provideOneOf(ctx, d, []func(context.Context, runner.Demands) bool{

@@ -156,7 +156,7 @@ func (h *Driver) Act(ctx context.Context, w runner.Work) runner.Acted {
 		message = said
 	}
 	h.instances.say(w.Unit, message)
-	// What is known of it is all that there is: nobody waits for more.
+	// What is known of it is all that there is: no one waits for more.
 	return runner.Acted{Entries: w.Held, Held: true}
 }
 
@@ -218,7 +218,7 @@ func (h *Driver) Words(hr *helmv2.HelmRelease, after *helmv2.HelmReleaseStatus, 
 	after.Conditions = c.Sorted()
 }
 
-// ChartNamed tells whether a URL may be that of one of the two charts.
+// ChartNamed reports whether a URL may be that of one of the two charts.
 func ChartNamed(o sources.Origin) bool {
 	base := path.Base(strings.TrimSuffix(o.Address(), "/"))
 	return base == operatorChart || base == instanceChart

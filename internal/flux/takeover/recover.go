@@ -98,7 +98,7 @@ type Watermark struct {
 	open bool
 }
 
-// before tells whether what was applied at a time may be missing in the status. Within the second
+// before reports whether what was applied at a time may be missing in the status. Within the second
 // in which a pass ended it counts as written: forgetting is the smaller evil than deleting.
 func (w Watermark) before(applied time.Time) bool {
 	return applied.After(w.at) || (w.open && applied.Equal(w.at))

@@ -37,7 +37,7 @@ func (c *Conditions) Get(kind string) *metav1.Condition {
 	return nil
 }
 
-// Is tells whether a condition has a status.
+// Is reports whether a condition has a status.
 func (c *Conditions) Is(kind string, status metav1.ConditionStatus) bool {
 	got := c.Get(kind)
 	return got != nil && got.Status == status

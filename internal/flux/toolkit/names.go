@@ -45,7 +45,7 @@ const (
 	System    = "flux-system"
 )
 
-// The resources of the kinds that are served, and the kinds that are told apart.
+// The resources of the kinds that are served, and those that need a distinction.
 var (
 	Kustomizations    = kustomizev1.GroupVersion.WithResource("kustomizations")
 	GitRepositories   = sourcev1.GroupVersion.WithResource("gitrepositories")

@@ -25,7 +25,7 @@ func SetFinalizer(ctx context.Context, client dynamic.NamespaceableResourceInter
 	return err
 }
 
-// HasFinalizer tells whether an object has the finalizer of Flux.
+// HasFinalizer reports whether an object has the finalizer of Flux.
 func HasFinalizer(o metav1.Object) bool {
 	for _, f := range o.GetFinalizers() {
 		if f == Finalizer {

@@ -23,7 +23,7 @@ type Declaration struct {
 	Chart sources.ChartOrigin
 }
 
-// IsUnit tells whether an object declares a unit.
+// IsUnit reports whether an object declares a unit.
 func IsUnit(u *unstructured.Unstructured) bool {
 	kind := u.GroupVersionKind().GroupKind()
 	return kind == toolkit.KustomizationKind || kind == toolkit.HelmReleaseKind || kind == toolkit.ResourceSetKind

@@ -67,7 +67,7 @@ func (RootFinder) Repositories(objects []*unstructured.Unstructured, dir string)
 	return repositories(objects, dir)
 }
 
-// partOfChart tells whether a directory is one of a chart whose files are no objects as they are, or definitions.
+// partOfChart reports whether a directory is one of a chart whose files are no objects as they are, or definitions.
 func partOfChart(dir string) bool {
 	if !slices.Contains([]string{"templates", "crds", "charts"}, filepath.Base(dir)) {
 		return false

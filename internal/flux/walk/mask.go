@@ -79,7 +79,7 @@ func (w *walk) mask(ctx context.Context, ks *kustomizev1.Kustomization, tree *so
 	return shown
 }
 
-// holdsSecrets tells whether what a Kustomization renders may hold secret values.
+// holdsSecrets reports whether what a Kustomization renders may hold secret values.
 func (w *walk) holdsSecrets(ks *kustomizev1.Kustomization) bool {
 	if _, twin := w.twins[kustomizationObject(ks)]; twin || ks.Spec.Decryption != nil {
 		return true

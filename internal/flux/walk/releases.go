@@ -71,7 +71,7 @@ func (w *walk) live(ctx context.Context, id engine.ObjectID) *unstructured.Unstr
 	return w.repository.Cluster.Has.Object(ctx, id)
 }
 
-// installed tells whether a release has a history in the cluster: it is rendered as for an upgrade.
+// installed reports whether a release has a history in the cluster: it is rendered as for an upgrade.
 func (w *walk) installed(ctx context.Context, id engine.UnitID) bool {
 	live := w.live(ctx, id.Object())
 	if live == nil {
@@ -95,7 +95,7 @@ func stableKinds() []string {
 	return kinds
 }
 
-// clusterWide tells whether a kind has no namespaces: by the cluster, by the CRDs of the repository, by
+// clusterWide reports whether a kind has no namespaces: by the cluster, by the CRDs of the repository, by
 // what Kubernetes itself has. Unknown definitions are assumed to have them.
 func (w *walk) clusterWide(gvk schema.GroupVersionKind, kinds map[string]bool) bool {
 	if has := w.repository.Cluster.Has; has != nil {

@@ -132,7 +132,7 @@ func commonest(units []written) string {
 	return slices.MaxFunc(names, func(a, b string) int { return count[a] - count[b] })
 }
 
-// isLed tells whether another unit leads to one. Of those that lead to each other, the one that leads to the most is led by none.
+// isLed reports whether another unit leads to one. Of those that lead to each other, the one that leads to the most is led by none.
 func isLed(i int, holds []map[int]bool) bool {
 	mine := reached(i, holds)
 	for j := range holds {

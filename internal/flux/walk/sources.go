@@ -235,7 +235,7 @@ func (w *walk) waiting(d declaration) bool {
 	return slices.ContainsFunc(d.Unit.Reads, func(read engine.ObjectID) bool { return w.held[read] == nil && !isOptional(d.ks, read) })
 }
 
-// isOptional tells whether a Kustomization does without what it reads, or reads it for another purpose than its variables:
+// isOptional reports whether a Kustomization does without what it reads, or reads it for another purpose than its variables:
 // hardly any repository declares the keys that it is decrypted with.
 func isOptional(ks *kustomizev1.Kustomization, read engine.ObjectID) bool {
 	pb := ks.Spec.PostBuild
@@ -244,11 +244,11 @@ func isOptional(ks *kustomizev1.Kustomization, read engine.ObjectID) bool {
 	})
 }
 
-// isElsewhere tells whether an error is about what cannot be read without a cluster.
+// isElsewhere reports whether an error is about what cannot be read without a cluster.
 func isElsewhere(err error) bool {
 	var e *ElsewhereError
 	return errors.As(err, &e)
 }
 
-// LeftAlone tells whether an object says that it is not to be applied.
+// LeftAlone reports whether an object says that it is not to be applied.
 func LeftAlone(o *unstructured.Unstructured) bool { return engine.MarksOf(o, toolkit.Prefix).HandsOff }

@@ -45,7 +45,7 @@ func (w *walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []diale
 }
 
 // sourceless finds releases that are not rendered here, and whose charts would come from a source that nothing declares. Kustomizations, and
-// releases that are rendered, fail by themselves.
+// releases that are rendered, fail on their own.
 func (w *walk) sourceless(all []dialect.OfflineUnit) []dialect.Finding {
 	unknown := slices.ContainsFunc(all, func(u dialect.OfflineUnit) bool { return u.Err != nil || u.Elsewhere != "" })
 	var found []dialect.Finding
@@ -173,7 +173,7 @@ func doubles(units []dialect.OfflineUnit, kinds dialect.Scopes) []double {
 	return all
 }
 
-// doubleOf tells whether the declarers of an object cannot own it together.
+// doubleOf reports whether the declarers of an object cannot own it together.
 func doubleOf(id engine.ObjectID, all []declarer) (double, bool) {
 	if len(all) < 2 {
 		return double{}, false

@@ -92,7 +92,7 @@ func (r Repository) joined(ctx context.Context, j Join, into string) (string, er
 	return r.commit(ctx, tree, j.Message, j.Author, j.Committer, parents...)
 }
 
-// Contains tells whether a branch has a commit in its history.
+// Contains reports whether a branch has a commit in its history.
 func (r Repository) Contains(ctx context.Context, branch, commit string) bool {
 	_, err := r.git(ctx, "merge-base", "--is-ancestor", commit, heads+branch)
 	return err == nil

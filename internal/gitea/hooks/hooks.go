@@ -154,7 +154,7 @@ func (d *Dispatcher) queueAll(to []Hook, event Event) error {
 	return nil
 }
 
-// Wants tells whether a hook has a type among its events. One of pull requests stands for all types of these.
+// Wants reports whether a hook has a type among its events. One of pull requests stands for all types of these.
 func (h Hook) Wants(kind string) bool {
 	events := h.Events
 	if len(events) == 0 {
@@ -165,7 +165,7 @@ func (h Hook) Wants(kind string) bool {
 	})
 }
 
-// Filters tells whether events of a ref pass the branch filter. It is a glob of names of branches, or of full names of refs;
+// Filters reports whether events of a ref pass the branch filter. It is a glob of names of branches, or of full names of refs;
 // one that is malformed lets nothing pass. An event without a ref always passes.
 func (h Hook) Filters(ref string) bool {
 	if ref == "" || h.BranchFilter == "" || h.BranchFilter == "*" || h.BranchFilter == "**" {

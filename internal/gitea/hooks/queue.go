@@ -36,7 +36,7 @@ type queue struct {
 
 var errFull = errors.New("dropped: too many later events waited for the receiver")
 
-// enqueue adds a delivery to the queue of its hook. Where that is full, the oldest gives way: the last state of a branch is
+// enqueue adds a delivery to the queue of its hook. Where that is full, the oldest yields: the last state of a branch is
 // what receivers need.
 func (d *Dispatcher) enqueue(one delivery) {
 	d.mu.Lock()

@@ -128,7 +128,7 @@ func (r *Registry) granted(ctx context.Context, who Account, scope string) (gran
 	return one, len(one.Actions) > 0
 }
 
-// may tells whether an access is within what an account came with.
+// may reports whether an access is within what an account came with.
 func (a Account) may(access Access) bool { return !a.ReadOnly || access == Pull }
 
 // permits reports whether an account has access to the images of an owner, within what it came with.

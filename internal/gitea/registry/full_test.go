@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// TestFullDisk has the disk be full during an upload: the client is told, nothing of it is counted or kept, and images are pulled and
+// TestFullDisk has the disk be full during an upload: the client is notified, nothing of it is counted or kept, and images are pulled and
 // pushed afterwards.
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

@@ -169,7 +169,7 @@ func (r *Registry) tag(one *image, reference, digest, login string) {
 	}
 }
 
-// named tells whether a version has a digest.
+// named reports whether a version has a digest.
 func (i *image) named(digest string) bool {
 	for _, one := range i.Versions {
 		if one.Digest == digest {
@@ -273,7 +273,7 @@ func (i *image) held() map[string]bool {
 	return held
 }
 
-// within tells whether a manifest is part of an index.
+// within reports whether a manifest is part of an index.
 func (i *image) within(digest string) bool {
 	for _, m := range i.Manifests {
 		if slices.Contains(m.Manifests, digest) {

@@ -12,7 +12,7 @@ import (
 
 // medium is where content is stored, by its digest.
 type medium interface {
-	// spool begins content whose digest is not known yet.
+	// spool begins content whose digest is unknown yet.
 	spool() (spool, error)
 	// open reads content.
 	open(digest string) (io.ReadSeekCloser, error)

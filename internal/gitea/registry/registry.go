@@ -48,7 +48,7 @@ type Accounts interface {
 	Authenticate(ctx context.Context, user, password string) (who Account, ok bool)
 	// Owner returns the name of a user or organisation as it is written; upper and lower case are the same.
 	Owner(ctx context.Context, name string) (written string, ok bool)
-	// Permits tells whether a user, or anyone if login is empty, has access to the images of an owner.
+	// Permits reports whether a user, or anyone if login is empty, has access to the images of an owner.
 	Permits(ctx context.Context, login, owner string, access Access) bool
 	// Shape is a user or organisation as the API shows it.
 	Shape(ctx context.Context, name string) any
@@ -240,7 +240,7 @@ func (r *Registry) prune(one *image) {
 	}
 }
 
-// has tells whether an image has a blob.
+// has reports whether an image has a blob.
 func (r *Registry) has(name, digest string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -252,7 +252,7 @@ func (r *Registry) has(name, digest string) bool {
 	return there
 }
 
-// knows tells whether an image has a manifest by a digest or a tag.
+// knows reports whether an image has a manifest by a digest or a tag.
 func (r *Registry) knows(to target) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

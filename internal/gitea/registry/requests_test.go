@@ -65,7 +65,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestChallenge has a client that is not known be told where a token is to be had, and for what.
+// TestChallenge has a client that is unknown be told where a token is to be had, and for what.
 func TestChallenge(t *testing.T) {
 	s := serve(t, Config{})
 	outside := serve(t, Config{URL: "https://gitea.example.com/"})

@@ -115,7 +115,7 @@ func (r *Registry) restore(ctx context.Context, from *disk, name string) error {
 	return nil
 }
 
-// replay hands the manifests of an image to the registry behind this one: what an index consists of before the index.
+// replay hands the manifests of an image to the registry behind this one: an index after what it consists of.
 func (r *Registry) replay(ctx context.Context, from *disk, to target, one *image) error {
 	done := map[string]bool{}
 	for len(done) < len(one.Manifests) {
@@ -141,7 +141,7 @@ func (r *Registry) replay(ctx context.Context, from *disk, to target, one *image
 	return nil
 }
 
-// ready tells whether all that an index consists of is there, as far as it ever was.
+// ready reports whether all that an index consists of is there, as far as it ever was.
 func (i *image) ready(m manifest, done map[string]bool) bool {
 	for _, part := range m.Manifests {
 		if _, had := i.Manifests[part]; had && !done[part] {

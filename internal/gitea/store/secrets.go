@@ -44,7 +44,7 @@ func HashPassword(password string) (string, error) {
 	return fmt.Sprintf("pbkdf2-sha256$%d$%s$%s", rounds, base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum)), nil
 }
 
-// CheckPassword tells whether a password has a hash. It takes a tenth of a second or so, by design.
+// CheckPassword reports whether a password has a hash. It takes a tenth of a second or so, by design.
 func CheckPassword(hash, password string) bool {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 4 || parts[0] != "pbkdf2-sha256" {

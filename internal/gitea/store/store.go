@@ -41,7 +41,7 @@ type Account struct {
 	Admin        bool      `json:"admin,omitempty"`
 	Private      bool      `json:"private,omitempty"`
 	Created      time.Time `json:"created"`
-	// Password is hashed; empty lets nobody in.
+	// Password is hashed; empty lets no one in.
 	Password string `json:"password,omitempty"`
 	// Members are the IDs of users who own an organisation.
 	Members []int64 `json:"members,omitempty"`

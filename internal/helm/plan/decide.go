@@ -106,7 +106,7 @@ func NeedsDrift(s State) bool {
 	return Decide(s).Status == Drifted
 }
 
-// mustReset tells why earlier failures no longer count: what is declared is not what failed.
+// mustReset reports why earlier failures no longer count: what is declared is not what failed.
 func (s *State) mustReset() string {
 	d, r := s.Declared, s.Recorded
 	switch {

@@ -109,8 +109,8 @@ func Observe(recorded, storage []Snapshot, latest *Snapshot) []Snapshot {
 	return out
 }
 
-// revisionOf reports whether two snapshots are of the same revision, in whatever state: numbers begin
-// again after an uninstall.
+// revisionOf reports whether two snapshots are of the same revision, in whatever state: numbers start
+// over after an uninstall.
 func (s Snapshot) revisionOf(o Snapshot) bool {
 	return s.Name == o.Name && s.Namespace == o.Namespace && s.Version == o.Version && s.LastDeployed.Unix() == o.LastDeployed.Unix()
 }

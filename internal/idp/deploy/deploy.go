@@ -43,7 +43,7 @@ type Config struct {
 	Index Index
 	// Dir is where remote packages are checked out; it is deleted with the process.
 	Dir string
-	// Changed is called when repositories have new contents, with what tells whether a URL is that of one of them.
+	// Changed is called when repositories have new contents, with what reports whether a URL is that of one of them.
 	Changed func(matches func(url string) bool)
 	// Note reports what was done, Problem what could not be. Neither may block.
 	Note, Problem func(subject, text string)
@@ -56,7 +56,7 @@ type Index interface {
 	Show(name, dir string) error
 	// Hide ends that.
 	Hide(name string) error
-	// Changed tells that a repository has a new commit.
+	// Changed reports whether a repository has a new commit.
 	Changed(ctx context.Context, name string) error
 }
 
@@ -76,7 +76,7 @@ type Deployer struct {
 	// last is what was read last, and started when the process began.
 	last    idp.Result
 	started string
-	// pictured tells whether objects show the packages, painted when they were last written, and unpainted what kept them from it.
+	// pictured reports whether objects show the packages, painted when they were last written, and unpainted what kept them from it.
 	pictured  bool
 	painted   time.Time
 	unpainted string
@@ -120,7 +120,7 @@ func New(cfg Config) (*Deployer, error) {
 // embedded server: they stay the same from one start to the next.
 const base = "https://gitea.cnoe.localtest.me:8443"
 
-// Local tells which repository of this process stands in for a URL.
+// Local reports which repository of this process stands in for a URL.
 func (d *Deployer) Local(url string) (source.Local, bool) {
 	name, is := d.nameIn(url)
 	if !is {
@@ -155,7 +155,7 @@ func (d *Deployer) Prepare(ctx context.Context) int {
 	return len(result.Packages)
 }
 
-// Pending tells whether packages are still to be applied, or to become known to the engine whose units these are.
+// Pending reports whether packages are still to be applied, or to become known to the engine whose units these are.
 func (d *Deployer) Pending(states []runner.State) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

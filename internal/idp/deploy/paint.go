@@ -30,7 +30,7 @@ var pictureResources = map[string]schema.GroupVersionResource{
 	v1alpha1.GitRepositoryKind: v1alpha1.GroupVersion.WithResource("gitrepositories"),
 }
 
-// writePictures makes the objects of idpbuilder's kinds what the packages are: whoever edits or deletes one finds it as it was.
+// writePictures makes the objects of idpbuilder's kinds what the packages are: one that is edited or deleted comes back as it was.
 func (d *Deployer) writePictures(ctx context.Context, result idp.Result) error {
 	there := map[string]*unstructured.Unstructured{}
 	for kind, resource := range pictureResources {

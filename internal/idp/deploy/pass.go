@@ -94,7 +94,7 @@ func (d *Deployer) Run(ctx context.Context, states func(context.Context) []runne
 	}
 }
 
-// held tells whether waves are held back.
+// held reports whether waves are held back.
 func (d *Deployer) held() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -194,7 +194,7 @@ func (d *Deployer) apply(ctx context.Context, p idp.Package) error {
 	return nil
 }
 
-// unread tells whether a file of a remote package, which has no place that stays, cannot be read: it may be that of an earlier package.
+// unread reports whether a file of a remote package, which has no place that stays, cannot be read: it may be that of an earlier package.
 func unread(result idp.Result, earlier idp.Package) bool {
 	return earlier.File == earlier.Input.Argument && slices.ContainsFunc(result.Problems, func(p idp.Problem) bool {
 		return p.Object == "" && p.Argument == earlier.Input.Argument

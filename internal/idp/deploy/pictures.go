@@ -179,7 +179,7 @@ func remotePicture(r idp.Remote, directory string) v1alpha1.RemoteRepository {
 	return v1alpha1.RemoteRepository{URL: r.URL, Ref: r.Ref, CloneSubmodules: r.Submodules, Path: path.Clean(cmp.Or(directory, "."))}
 }
 
-// orphaned tells whether a picture that is not wanted any more goes: that of an argument which is not given stays with its package, and so do
+// orphaned reports whether a picture that is not wanted any more goes: that of an argument which is not given stays with its package, and so do
 // those of packages that cannot be read now.
 func (d *Deployer) orphaned(result idp.Result, argument, key string) bool {
 	if !slices.ContainsFunc(d.inputs, func(i idp.Input) bool { return i.Argument == argument }) {
@@ -196,7 +196,7 @@ func (d *Deployer) orphaned(result idp.Result, argument, key string) bool {
 // Show has objects of idpbuilder's kinds show the packages, in a cluster that serves them. It comes before Begin.
 func (d *Deployer) Show(pictured bool) { d.pictured = pictured }
 
-// repaint is how often edits of pictures are looked for.
+// repaint is how often edits of pictures are searched for.
 const repaint = 5 * time.Second
 
 // paint writes the pictures of what was read last, and names what keeps them from being written, once.

@@ -97,7 +97,7 @@ func (d *Deployer) index(ctx context.Context, result *idp.Result, changed map[st
 	}
 }
 
-// showOne has one repository serve what its directory has, and tells whether that is something new.
+// showOne has one repository serve what its directory has, and reports whether that is something new.
 func (d *Deployer) showOne(ctx context.Context, r idp.Repository) (bool, error) {
 	root, err := os.OpenRoot(r.Root)
 	if err != nil {

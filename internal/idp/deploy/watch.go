@@ -37,7 +37,7 @@ func (w *watch) changes() <-chan fsnotify.Event {
 	return w.watcher.Events
 }
 
-// lost tells whether changes may go unnoticed. Errors say that events were lost.
+// lost reports whether changes may go unnoticed. Errors say that events were lost.
 func (w *watch) lost() bool {
 	if w.watcher == nil {
 		return true
@@ -50,7 +50,7 @@ func (w *watch) lost() bool {
 	}
 }
 
-// follow watches the directories that local packages are read from, and those that they name, and tells whether there were new ones.
+// follow watches the directories that local packages are read from, and those that they name, and reports whether there were new ones.
 func (w *watch) follow(result idp.Result, inputs []idp.Input) bool {
 	if w.watcher == nil {
 		return false
@@ -103,7 +103,7 @@ func (w *watch) follow(result idp.Result, inputs []idp.Input) bool {
 	return added
 }
 
-// below tells whether a directory is that of a remote package, which no one edits.
+// below reports whether a directory is that of a remote package, which no one edits.
 func below(remote map[string]bool, dir string) bool {
 	for at, is := range remote {
 		if !is || at == "" {

@@ -28,7 +28,7 @@ type gate struct {
 	stuck map[engine.UnitID]bool
 }
 
-// permits tells whether packages of a wave may be created.
+// permits reports whether packages of a wave may be created.
 func (g *gate) permits(wave int) bool { return g.open && wave <= g.wave }
 
 // begin opens the gate for the first wave.
@@ -38,7 +38,7 @@ func (g *gate) begin(first int, now time.Time) {
 	}
 }
 
-// advance opens the gate for the next wave, if the units permit it, and tells whether they do. known is not set while an Application that
+// advance opens the gate for the next wave, if the units permit it, and reports whether they do. known is not set while an Application that
 // was applied is unknown to the engine.
 func (g *gate) advance(next int, states []runner.State, known bool, now time.Time) bool {
 	ready, text := known, ""

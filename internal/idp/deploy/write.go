@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// Declares tells whether packages declare objects of a kind.
+// Declares reports whether packages declare objects of a kind.
 func Declares(gk schema.GroupKind) bool {
 	_, declares := resources[gk.Kind]
 	return declares && gk.Group == argo.Group

@@ -215,7 +215,7 @@ func Merge(templates []Spec, given map[string]string) (Spec, error) {
 	return all, nil
 }
 
-// Check tells what is wrong with an analysis.
+// Check reports what is wrong with an analysis.
 func (s Spec) Check() error {
 	if len(s.Metrics) == 0 || len(s.Metrics) > maxMetrics {
 		return fmt.Errorf("metrics: there are %d, want 1 to %d", len(s.Metrics), maxMetrics)

@@ -34,7 +34,7 @@ func (s *Status) result(metric string) *MetricResult {
 	return nil
 }
 
-// Ended tells whether a phase is one that lasts.
+// Ended reports whether a phase is one that lasts.
 func Ended(phase string) bool {
 	return slices.Contains([]string{Successful, Failed, Error, Inconclusive}, phase)
 }

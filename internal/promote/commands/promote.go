@@ -27,7 +27,7 @@ import (
 // manager is the field manager of what a person has created.
 const manager = "headgate-cli"
 
-// Promotes tells whether a kind is that of Stages.
+// Promotes reports whether a kind is that of Stages.
 func (Verbs) Promotes(gk schema.GroupKind) bool { return gk == kind(v1alpha1.StageKind) }
 
 func resource(plural string) schema.GroupVersionResource {
@@ -209,7 +209,7 @@ type followed struct {
 	told    map[string]bool
 }
 
-// Done prints what each step does, and tells whether the Promotion has ended.
+// Done prints what each step does, and reports whether the Promotion has ended.
 func (f *followed) Done(u *unstructured.Unstructured) bool {
 	p, err := declared.Read[v1alpha1.Promotion](u)
 	if err != nil {

@@ -26,7 +26,7 @@ func (s *gitSearch) fromBranch(ctx context.Context, head string) (commits, error
 	}
 }
 
-// walk fetches a branch to a depth, and filters its commits. It tells whether there are more.
+// walk fetches a branch to a depth, and filters its commits. It reports whether there are more.
 func (s *gitSearch) walk(ctx context.Context, head string, depth int) (found commits, more bool, err error) {
 	part := source.HistoryOptions{Wants: []string{head}, Depth: depth, Trees: s.paths != nil}
 	if part.Trees {
@@ -62,7 +62,7 @@ func (s *gitSearch) walk(ctx context.Context, head string, depth int) (found com
 	return found, true, nil
 }
 
-// takes tells whether the filters let a commit of a branch pass.
+// takes reports whether the filters let a commit of a branch pass.
 func (s *gitSearch) takes(ctx context.Context, history *source.History, c source.Commit) (bool, error) {
 	holds, err := s.holds(ctx, map[string]any{"id": c.ID, "commitDate": c.Date, "author": c.Author, "committer": c.Committer, "subject": c.Subject})
 	if err != nil || !holds {
@@ -86,7 +86,7 @@ func (s *gitSearch) holds(ctx context.Context, names map[string]any) (bool, erro
 	return holds, nil
 }
 
-// changed tells whether a commit changed a file that counts.
+// changed reports whether a commit changed a file that counts.
 func (s *gitSearch) changed(history *source.History, id string) (bool, error) {
 	if s.paths == nil {
 		return true, nil

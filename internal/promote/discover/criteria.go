@@ -11,7 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow/text"
 )
 
-// Criteria tells whether Freight may be made of the best of what was found: whether the expression of spec.freightCreationCriteria is true, or there is
+// Criteria reports whether Freight may be made of the best of what was found: whether the expression of spec.freightCreationCriteria is true, or there is
 // none. The expression has the functions imageFrom(repoURL), commitFrom(repoURL) and chartFrom(repoURL[, name]), which give nil for what was not found.
 func Criteria(expression string, found *v1alpha1.DiscoveredArtifacts) (bool, error) {
 	expression = strings.TrimSpace(expression)

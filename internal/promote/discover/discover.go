@@ -137,7 +137,7 @@ func (f *Finder) reach(ctx context.Context, project, credType, repoURL, address 
 	return login, nil
 }
 
-// failed words why a request failed: an exceeded rate or another refusal of ours goes before what a library makes of it. No credential is shown.
+// failed words why a request failed: an exceeded rate or another refusal of our own goes before what a library makes of it. No credential is shown.
 func (v *visit) failed(ctx context.Context, login steps.Login, err error) error {
 	if reason := v.reason(); reason != nil {
 		return reason

@@ -77,7 +77,7 @@ func (s *imageSearch) reference(ctx context.Context, tag string) (*v1alpha1.Disc
 	return s.fetchTag(ctx, tag)
 }
 
-// key of a tag or digest: what one Project may read is not known to another one.
+// key of a tag or digest: what one Project may read is unknown to another one.
 func (s *imageSearch) key(what string) string {
 	return s.project + "|" + s.registry.repo.Name() + "|" + what
 }

@@ -66,7 +66,7 @@ func parsePath(field, text string) (pathPattern, error) {
 	return func(name string) bool { return base == "." || name == base || strings.HasPrefix(name, base+"/") }, nil
 }
 
-// counts tells whether the change of a file counts: it is included, and not excluded.
+// counts reports whether the change of a file counts: it is included, and not excluded.
 func (f *pathFilter) counts(name string) bool {
 	matches := func(patterns []pathPattern) bool {
 		for _, p := range patterns {

@@ -104,7 +104,7 @@ func (r *registry) failed(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("repoURL: %s of %s: %w", what, r.repo, r.visit.failed(ctx, r.login, err))
 }
 
-// missing tells whether a registry does not have something.
+// missing reports whether a registry does not have something.
 func missing(err error) bool {
 	var answer *transport.Error
 	return errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound

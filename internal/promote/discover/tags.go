@@ -95,7 +95,7 @@ func constraintOf(field, text string) (*semver.Constraints, error) {
 	return c, nil
 }
 
-// takes tells whether a tag is one of the subscription.
+// takes reports whether a tag is one of the subscription.
 func (f *tagFilter) takes(tag string) bool {
 	matches := func(p *regexp.Regexp) bool { return p.MatchString(tag) }
 	switch {

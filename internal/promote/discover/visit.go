@@ -99,13 +99,13 @@ func (v *visit) reason() error {
 	return v.refused
 }
 
-// local tells whether a host is this machine.
+// local reports whether a host is this machine.
 func local(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// limitOf tells whether a response refuses because of the rate of requests, and for how long.
+// limitOf reports whether a response refuses because of the rate of requests, and for how long.
 func limitOf(response *http.Response, now time.Time) (time.Duration, bool) {
 	named := response.Header.Get("Retry-After")
 	switch {

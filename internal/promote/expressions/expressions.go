@@ -104,7 +104,7 @@ func Vars(variables []v1alpha1.ExpressionVariable, scope *Scope) (map[string]any
 	return inner.Vars, nil
 }
 
-// Runs tells whether a step runs: what its condition says, or without one whether no step before failed.
+// Runs reports whether a step runs: what its condition says, or without one whether no step before failed.
 func Runs(step v1alpha1.PromotionStep, scope *Scope) (bool, error) {
 	if step.If == "" {
 		return scope.success(), nil

@@ -18,7 +18,7 @@ type Availability struct {
 	Why string
 }
 
-// Available tells whether a Stage may have a Freight: it was approved for the Stage, the Stage takes it directly from its Warehouse, or it was
+// Available reports whether a Stage may have a Freight: it was approved for the Stage, the Stage takes it directly from its Warehouse, or it was
 // verified in upstream Stages and used there for as long as the Stage requires.
 func Available(stage *v1alpha1.Stage, freight *v1alpha1.Freight, now time.Time) Availability {
 	if freight.Namespace != stage.Namespace {
@@ -55,7 +55,7 @@ func Available(stage *v1alpha1.Stage, freight *v1alpha1.Freight, now time.Time) 
 	return inOne(each)
 }
 
-// soaked tells whether a Freight was verified in one Stage, and was there long enough.
+// soaked reports whether a Freight was verified in one Stage, and was there long enough.
 func soaked(freight *v1alpha1.Freight, upstream string, required time.Duration, now time.Time) Availability {
 	if _, verified := freight.Status.VerifiedIn[upstream]; !verified {
 		return Availability{Why: fmt.Sprintf("Freight %q is not verified in Stage %q", freight.Name, upstream)}

@@ -190,7 +190,7 @@ func Current(history []*v1alpha1.FreightCollection) *v1alpha1.FreightCollection 
 	return history[0]
 }
 
-// Terminal tells whether a Promotion in a phase has ended.
+// Terminal reports whether a Promotion in a phase has ended.
 func Terminal(phase v1alpha1.PromotionPhase) bool {
 	switch phase {
 	case v1alpha1.PromotionSucceeded, v1alpha1.PromotionFailed, v1alpha1.PromotionErrored, v1alpha1.PromotionAborted:

@@ -1,7 +1,7 @@
 // Package plan decides what happens in a pipeline of Kargo: what Freight is called, where it may go, which Promotion runs, what follows from a
 // step, and what a Stage says of itself. It takes objects, observations and the time, and gives names, decisions and statuses.
 //
-// It refuses clients, clocks, files and goroutines, and evaluates no expressions: whoever drives it does that.
+// It refuses clients, clocks, files and goroutines, and evaluates no expressions: its caller does that.
 package plan
 
 import (

@@ -14,7 +14,7 @@ import (
 // maxPattern bounds the patterns of policies, in bytes.
 const maxPattern = 1024
 
-// AutoPromotes tells whether the policies of a Project have a Stage promoted to without a request. The first policy that matches counts; without
+// AutoPromotes reports whether the policies of a Project have a Stage promoted to without a request. The first policy that matches counts; without
 // one, nothing is promoted automatically. A policy that cannot be evaluated is an error, and permits nothing: the ones after it might say
 // otherwise than it does.
 func AutoPromotes(policies []v1alpha1.PromotionPolicy, stage *v1alpha1.Stage) (bool, error) {

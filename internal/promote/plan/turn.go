@@ -105,7 +105,7 @@ func (p Pipeline) freight(name string) *v1alpha1.Freight {
 // ControllerActor begins the value of the annotation that names who created an object, for objects that a controller created.
 const ControllerActor = "controller:"
 
-// Automatic tells whether a controller created a Promotion, and not a person.
+// Automatic reports whether a controller created a Promotion, and not a person.
 func Automatic(promotion *v1alpha1.Promotion) bool {
 	return strings.HasPrefix(promotion.Annotations[v1alpha1.CreateActorAnnotation], ControllerActor)
 }
@@ -127,7 +127,7 @@ func AbortRequested(annotations map[string]string) (actor string, requested bool
 	return request.Actor, request.Action == "terminate"
 }
 
-// InStep tells whether a Promotion is in the middle of a step.
+// InStep reports whether a Promotion is in the middle of a step.
 func InStep(status *v1alpha1.PromotionStatus) bool {
 	if status.Phase != v1alpha1.PromotionRunning || int(status.CurrentStep) >= len(status.StepExecutionMetadata) {
 		return false

@@ -47,7 +47,7 @@ func severity(state v1alpha1.HealthState) int {
 	}
 }
 
-// Observes tells whether checks are about an Application.
+// Observes reports whether checks are about an Application.
 func Observes(checks []v1alpha1.HealthCheckStep, namespace, name string) bool {
 	for _, check := range checks {
 		apps, _ := check.Config["apps"].([]any)
@@ -123,7 +123,7 @@ func observe(stage *v1alpha1.Stage, last *v1alpha1.VerificationInfo, check *Chec
 	return Verification{Info: last}
 }
 
-// VerificationEnded tells whether a verification in a phase has ended.
+// VerificationEnded reports whether a verification in a phase has ended.
 func VerificationEnded(phase v1alpha1.VerificationPhase) bool {
 	switch phase {
 	case v1alpha1.VerificationSuccessful, v1alpha1.VerificationFailed, v1alpha1.VerificationError, v1alpha1.VerificationAborted,

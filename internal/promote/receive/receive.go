@@ -77,7 +77,7 @@ type Pushed struct {
 	Images []string
 }
 
-// Matches tells whether a subscription is about one of them.
+// Matches reports whether a subscription is about one of them.
 func (p Pushed) Matches(s v1alpha1.RepoSubscription) bool {
 	switch {
 	case s.Git != nil:

@@ -222,7 +222,7 @@ func responseNames(config httpConfig, response *http.Response, body []byte) (map
 	return map[string]any{"response": map[string]any{"status": response.StatusCode, "headers": headers, "header": header, "body": content}}, nil
 }
 
-// holds tells whether an expression is true; one that is not there is not.
+// holds reports whether an expression is true; one that is not there is not.
 func (s *step) holds(field, expression string, names map[string]any) (bool, error) {
 	if expression == "" {
 		return false, nil

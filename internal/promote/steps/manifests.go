@@ -20,7 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source/chart"
 )
 
-// tree is all files of the Promotion as they are now. Links stay links, and lead nowhere outside of it.
+// tree is all files of the Promotion as they are now. Links stay links, and lead nowhere outside it.
 func (s *step) tree() (*source.Tree, error) {
 	var all []*source.File
 	size := 0
@@ -84,7 +84,7 @@ func fromTo(from, to string) (at, out string, err error) {
 	return at, out, err
 }
 
-// isFile tells whether manifests are written to one file, and not to several in a directory.
+// isFile reports whether manifests are written to one file, and not to several in a directory.
 func isFile(at string) bool { return path.Ext(at) == ".yaml" || path.Ext(at) == ".yml" }
 
 type buildConfig struct {

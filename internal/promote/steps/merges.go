@@ -16,7 +16,7 @@ type waitPullConfig struct {
 	PollInterval          string `json:"pollInterval"`
 }
 
-// numbered is the pull request that a configuration names, and when to look at it again if it has to be waited for.
+// numbered is the pull request that a configuration names, and when to evaluate it again if it has to be waited for.
 func (s *step) numbered(ctx context.Context, config waitPullConfig) (*pullServer, *pull, time.Duration, error) {
 	if config.PRNumber <= 0 {
 		return nil, nil, 0, fail("prNumber: %d is not the number of a pull request", config.PRNumber)
@@ -97,7 +97,7 @@ func (s *step) mergePull(ctx context.Context, data []byte) (map[string]any, erro
 	return s.merged(found, again)
 }
 
-// unmergeable tells whether a status says that the request was right, and that the pull request is not ready.
+// unmergeable reports whether a status says that the request was right, and that the pull request is not ready.
 func unmergeable(status int) bool {
 	switch status {
 	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusConflict, http.StatusUnprocessableEntity:

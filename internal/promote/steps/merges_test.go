@@ -142,7 +142,7 @@ func TestMergeConflict(t *testing.T) {
 	}
 }
 
-// TestForks has somebody open a pull request of a branch of the same name in a fork.
+// TestForks has someone open a pull request of a branch of the same name in a fork.
 func TestForks(t *testing.T) {
 	for name, tc := range map[string]struct {
 		api    pullAPI

@@ -23,7 +23,7 @@ type githubPull struct {
 	URL    string `json:"html_url"`
 	State  string `json:"state"`
 	Merged bool   `json:"merged"`
-	// MergedAt is what lists have in the place of Merged.
+	// MergedAt is what lists have instead of Merged.
 	MergedAt string     `json:"merged_at"`
 	Commit   string     `json:"merge_commit_sha"`
 	Head     githubSide `json:"head"`
@@ -42,7 +42,7 @@ func (p *githubPull) pull() *pull {
 	return &pull{Number: p.Number, URL: p.URL, Open: p.State == "open", Merged: p.Merged || p.MergedAt != "", Commit: p.Commit}
 }
 
-// of tells whether it is of two branches of the repository itself: anybody may have a branch of the same name in a fork.
+// of reports whether it is of two branches of the repository itself: anybody may have a branch of the same name in a fork.
 func (p *githubPull) of(source, target string) bool {
 	return p.Head.Ref == source && p.Base.Ref == target && p.Head.Repo.ID == p.Base.Repo.ID
 }

@@ -117,7 +117,7 @@ type step struct {
 	// message is that of the result.
 	message string
 	skipped bool
-	// running is set for a step that waits for something, which is looked at again after a while.
+	// running is set for a step that waits for something, which is evaluated again after a while.
 	running bool
 	again   time.Duration
 	sync    *Sync

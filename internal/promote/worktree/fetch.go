@@ -149,7 +149,7 @@ func (r *Repository) deepen(ctx context.Context, c *Connection, tip plumbing.Has
 	if err != nil || theirs[r.record.Base] {
 		return err
 	}
-	// The branch is another one: how far both go back is not known otherwise.
+	// The branch is another one: how far both go back is unknown otherwise.
 	switch now, has := c.refs[r.record.From]; {
 	case c.offers(r.record.Base):
 		wants = append(wants, r.record.Base)

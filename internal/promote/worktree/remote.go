@@ -22,7 +22,7 @@ import (
 type Remote struct {
 	// URL is its address over HTTP, without a login.
 	URL string
-	// Username and Password log in; both empty is nobody.
+	// Username and Password log in; both empty is no one.
 	Username, Password string
 	// Client sends the requests. Its timeout does not hold: the context does.
 	Client *http.Client

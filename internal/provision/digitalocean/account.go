@@ -52,7 +52,7 @@ func (a *account) managedDroplets(ctx context.Context, do *godo.Client) (map[int
 	})
 }
 
-// droplet is a Droplet, nil when there is none. One that the list lacks is asked for: it may not have our tags, and a list may
+// droplet is a Droplet, nil when there is none. One that the list lacks is requested: it may not have our tags, and a list may
 // be behind.
 func (a *account) droplet(ctx context.Context, do *godo.Client, id int) (*godo.Droplet, error) {
 	all, err := a.managedDroplets(ctx, do)
@@ -125,7 +125,7 @@ func (a *account) listed(all map[int]*godo.Droplet, id int) (*godo.Droplet, bool
 	return d, listed
 }
 
-// touched has a Droplet asked for: something was requested about it since it was listed.
+// touched has a Droplet requested: something was requested about it since it was listed.
 func (a *account) touched(id int) {
 	last, _ := a.droplets.look(kinds.ManagedTag)
 	a.mu.Lock()

@@ -40,7 +40,7 @@ type dropletRecord struct {
 	// Named is a name of an image in a Secret, and Image the number that it was resolved to.
 	Named string `json:"named,omitempty"`
 	Image string `json:"image,omitempty"`
-	// Restart says that it was powered off to be resized; ShutDown is when it was told to shut down, to be deleted.
+	// Restart says that it was powered off to be resized; ShutDown is when it was asked to shut down, to be deleted.
 	Restart  bool      `json:"restart,omitempty"`
 	ShutDown time.Time `json:"shutDown,omitzero"`
 	succession
@@ -155,7 +155,7 @@ func (d *droplet) creatable(ctx context.Context) error {
 	return d.awaitImage(why)
 }
 
-// compare decides what is next. Actions are only asked for when there is something to do: an action in progress would have it
+// compare decides what is next. Actions are only requested when there is something to do: an action in progress would have it
 // refused.
 func (d *droplet) compare(ctx context.Context, policy kinds.Policy) error {
 	facts := kinds.DropletFacts{Observed: d.have, Recorded: d.record.Created, Restart: d.record.Restart, Power: d.power}

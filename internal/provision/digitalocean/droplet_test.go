@@ -213,7 +213,7 @@ func TestImageFromSecret(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotShown keeps values of a Secret that name no image out of everything that is shown: who may create a Droplet may not be permitted to read it.
+// TestSecretsAreNotShown keeps values of a Secret that name no image out of everything that is shown: an account that can create a Droplet may not be permitted to read it.
 func TestSecretsAreNotShown(t *testing.T) {
 	const from = "imageFrom: {secretKeyRef: {namespace: default, name: other, key: password}}"
 	for name, tc := range map[string]struct{ reason, value, says string }{
@@ -298,7 +298,7 @@ func TestRefusedByName(t *testing.T) {
 	}
 }
 
-// TestInitProvider has what is only declared for the creation: it is created with, gives way to forProvider, and is not compared later.
+// TestInitProvider has what is only declared for the creation: it is created with, yields to forProvider, and is not compared later.
 func TestInitProvider(t *testing.T) {
 	w := begin(t, declared("initProvider: {tags: [first], size: s-1vcpu-2gb, monitoring: true}", ubuntu))
 	w.run()

@@ -37,7 +37,7 @@ func (d *droplet) resolve(ctx context.Context) (built bool, err error) {
 	return true, d.veil(ctx, *from)
 }
 
-// veil keeps a number out of what is shown that a Secret has and that is none of an image: the author of a Droplet need not be permitted to read the Secret that it names.
+// veil keeps a number out of what is shown that a Secret has and that is not one of an image: the author of a Droplet need not be permitted to read the Secret that it names.
 func (d *droplet) veil(ctx context.Context, from types.SecretKey) error {
 	text := *d.create.Image
 	id, err := strconv.Atoi(text)
@@ -153,7 +153,7 @@ func (d *droplet) imageNamed(ctx context.Context, from types.SecretKey, name str
 	return r.Image, d.Keep(ctx, d.record)
 }
 
-// awaitImage is the answer about an image that may come. DigitalOcean tells nobody when it does.
+// awaitImage is the answer about an image that may come. DigitalOcean tells no one when it does.
 func (d *droplet) awaitImage(why string) error {
 	return &managed.WaitingError{Cause: managed.Cause{Reason: reasonWaitingForImage, Message: why}, Until: d.clock.Now().Add(2 * poll)}
 }

@@ -56,7 +56,7 @@ func (l *lately[K, V]) look(key K) (dated[V], bool) {
 	return one, known
 }
 
-// forget has a key fetched anew: something was requested about it.
+// forget has a key fetched again: something was requested about it.
 func (l *lately[K, V]) forget(key K) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

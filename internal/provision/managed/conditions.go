@@ -34,7 +34,7 @@ func (s *status) fields() (before, after map[string]any, err error) {
 	return before, after, err
 }
 
-// set enters a condition; nil keeps what there is. It tells whether it says something else than before.
+// set enters a condition; nil keeps what there is. It reports whether it says something else than before.
 func (s *status) set(kind string, v *Verdict) (news bool) {
 	if v == nil {
 		return false
@@ -69,7 +69,7 @@ func (s *status) set(kind string, v *Verdict) (news bool) {
 	return was["status"] != word || was["reason"] != v.Reason || message != v.Message
 }
 
-// conclude enters the conditions of a decision. It tells whether Synced says something else than before.
+// conclude enters the conditions of a decision. It reports whether Synced says something else than before.
 func (s *status) conclude(d Decision) (news bool) {
 	news = s.set(ConditionSynced, d.Synced)
 	s.set(ConditionReady, d.Ready)

@@ -70,7 +70,7 @@ func (p *pass) configured() (*Configuration, types.NamespacedName, error) {
 	return of, name, nil
 }
 
-// use records that the resource uses a configuration. The record of one that was written just now is not known yet.
+// use records that the resource uses a configuration. The record of one that was written just now is unknown yet.
 func (p *pass) use(ctx context.Context, of *Configuration, config Key) error {
 	o, name := p.object, config.Name
 	record := Key{Group: of.Usage.Group, Kind: of.Usage.Kind, Namespace: o.GetNamespace(), Name: string(o.GetUID())}

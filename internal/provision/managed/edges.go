@@ -118,7 +118,7 @@ func (e *Edges) List(ctx context.Context, reader Key, gvk schema.GroupVersionKin
 }
 
 // Wrote notes what a reader's own write made of a version of an object that it had read; of none for one that it created. Of what others
-// changed between the two the reader is told.
+// changed between the two the reader is notified.
 func (e *Edges) Wrote(reader Key, before string, made *unstructured.Unstructured) {
 	at := e.place(made.GroupVersionKind().GroupKind(), types.NamespacedName{Namespace: made.GetNamespace(), Name: made.GetName()})
 	e.readers.wrote(reader, at, before, made.GetResourceVersion())
@@ -131,7 +131,7 @@ func (e *Edges) place(gk schema.GroupKind, name types.NamespacedName) place {
 // Begin starts a pass of a reader, which alone can follow objects.
 func (e *Edges) Begin(reader Key) { e.readers.begin(reader) }
 
-// End ends it. After one that is whole, what it has not read is not followed any more. It tells whether something changed meanwhile that
+// End ends it. After one that is whole, what it has not read is not followed any more. It reports whether something changed meanwhile that
 // the pass does not know.
 func (e *Edges) End(reader Key, whole bool) (outdated bool) { return e.readers.end(reader, whole) }
 

@@ -23,7 +23,7 @@ func newHeld() held {
 	return held{all: map[Key]*unstructured.Unstructured{}, passing: map[Key]bool{}}
 }
 
-// put enters an object, unless what is held is newer. It tells whether there is something to do about the change now.
+// put enters an object, unless what is held is newer. It reports whether there is something to do about the change now.
 func (h *held) put(key Key, o *unstructured.Unstructured) (news bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,7 +55,7 @@ func (h *held) begin(key Key) *unstructured.Unstructured {
 	return o
 }
 
-// end ends a pass that knows an object as its own last write left it. It tells whether that is outdated.
+// end ends a pass that knows an object as its own last write left it. It reports whether that is outdated.
 func (h *held) end(key Key, known *unstructured.Unstructured) (outdated bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +85,7 @@ func (h *held) drop(key Key) {
 	delete(h.passing, key)
 }
 
-// changed tells whether an object differs in more than its status, which passes write, and the annotations that were written.
+// changed reports whether an object differs in more than its status, which passes write, and the annotations that were written.
 func changed(was, is *unstructured.Unstructured, written map[string]string) bool {
 	annotations := was.GetAnnotations()
 	if annotations == nil {

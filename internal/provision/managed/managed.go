@@ -1,5 +1,5 @@
 // Package managed is the contract of managed resources as Crossplane has it: an object of the cluster declares something outside
-// of it, which is observed, created, updated and deleted until both agree.
+// the cluster, which is observed, created, updated and deleted until both agree.
 //
 // Next decides, as a pure function of facts; a Reconciler gathers them and carries out what was decided, one pass at a time for
 // each resource. What is outside is a provider's: it describes its kinds, and brings an External for each pass. The package

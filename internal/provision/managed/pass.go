@@ -19,7 +19,7 @@ type pass struct {
 	key    Key
 	served served
 	memory *memory
-	// object is the resource as our last write left it; released is set once it is let go.
+	// object is the resource as our last write left it; released is set once it is released.
 	object   *unstructured.Unstructured
 	released bool
 	// outdated is set when the answer to a write had changes of others, which nothing was decided upon.
@@ -39,7 +39,7 @@ type pass struct {
 // most is how many steps a pass makes at most; there are fewer in any that ends.
 const most = 16
 
-// run makes the steps of a pass, and tells whether it went well.
+// run makes the steps of a pass, and reports whether it went well.
 func (p *pass) run(ctx context.Context) (rounds.Next, bool) {
 	for range most {
 		d := Next(p.facts())

@@ -96,7 +96,7 @@ func combined(list []string, all Actions) (a Actions, explicit bool, err error) 
 	}
 }
 
-// combination is a list in the spelling of legal, without regard to order; what has words that there are not is none of them.
+// combination is a list in the spelling of legal, without regard to order; what has words that there are not is not one of them.
 func combination(list []string) string {
 	if len(list) > 0 && !slices.ContainsFunc(list, func(one string) bool { return one != actionAll }) {
 		return actionAll

@@ -31,12 +31,12 @@ type place struct {
 
 // reading is what a reader knows of an object.
 type reading struct {
-	// version is the one that was read; empty when there is no object.
+	// version is the one that was read; empty when there is not an object.
 	version string
 	// heard is the latest version that came during the pass in progress, or with which the object went.
 	heard string
 	gone  bool
-	// read is set once the pass in progress has asked for the object.
+	// read is set once the pass in progress has requested the object.
 	read bool
 }
 
@@ -54,7 +54,7 @@ func (r *readers) begin(reader Key) {
 	}
 }
 
-// end ends a pass. One that is whole has read all that it depends on: what it has not read is not followed any more. It tells whether
+// end ends a pass. One that is whole has read all that it depends on: what it has not read is not followed any more. It reports whether
 // something was heard that the pass does not know.
 func (r *readers) end(reader Key, whole bool) (outdated bool) {
 	r.mu.Lock()
@@ -111,7 +111,7 @@ func (r *readers) leave(reader Key, at place) {
 	}
 }
 
-// knows notes which version of an object a reader has read; none when there is no object.
+// knows notes which version of an object a reader has read; none when there is not an object.
 func (r *readers) knows(reader Key, at place, version string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,7 +176,7 @@ func (k *reading) hear(version string, gone bool) {
 	}
 }
 
-// news tells whether a version says something that the reader does not know.
+// news reports whether a version says something that the reader does not know.
 func (k *reading) news(version string, gone bool) bool {
 	if k.version == "" {
 		return !gone
@@ -184,7 +184,7 @@ func (k *reading) news(version string, gone bool) bool {
 	return later(version, k.version)
 }
 
-// later tells whether a resource version comes after another one. Of versions that are no numbers, any other one does.
+// later reports whether a resource version comes after another one. Of versions that are no numbers, any other one does.
 func later(a, b string) bool {
 	if !digits(a) || !digits(b) {
 		return a != b

@@ -70,7 +70,7 @@ func (t toys) Delete(context.Context) (Result, error) {
 	return Result{}, nil
 }
 
-// groups is a dialect of which only its groups are asked for.
+// groups is a dialect of which only its groups are requested.
 type groups struct {
 	dialect.Dialect
 	all []dialect.Group

@@ -185,7 +185,7 @@ func policyOf(fields map[string]any) map[string]string {
 	return policy
 }
 
-// empty tells whether a field has no value.
+// empty reports whether a field has no value.
 func empty(value any) bool {
 	switch value := value.(type) {
 	case nil:

@@ -146,7 +146,7 @@ func (u *usages) leave(reader Key) {
 	}
 }
 
-// recorded tells whether a record is known to say that a configuration is used.
+// recorded reports whether a record is known to say that a configuration is used.
 func (u *usages) recorded(record, config Key) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

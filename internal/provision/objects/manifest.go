@@ -40,7 +40,7 @@ func parseManifest(o *unstructured.Unstructured) (*manifest, error) {
 	return m, nil
 }
 
-// isSecret tells whether an object is a Secret.
+// isSecret reports whether an object is a Secret.
 func isSecret(o *unstructured.Unstructured) bool {
 	return o.GetKind() == "Secret" && o.GetAPIVersion() == "v1"
 }

@@ -20,7 +20,7 @@ func split(list string) []string {
 	return all
 }
 
-// NeedsImage tells whether a Droplet names no image in any way.
+// NeedsImage reports whether a Droplet names no image in any way.
 func NeedsImage(droplet *unstructured.Unstructured) bool {
 	fields, _, _ := unstructured.NestedMap(droplet.Object, "spec", "forProvider")
 	if !IsDroplet(droplet) || strings.TrimSpace(text(fields["image"])) != "" {

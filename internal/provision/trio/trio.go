@@ -35,13 +35,13 @@ func Kinds() []schema.GroupVersionKind {
 	}
 }
 
-// IsObject tells whether something is an Object of provider-kubernetes.
+// IsObject reports whether something is an Object of provider-kubernetes.
 func IsObject(u *unstructured.Unstructured) bool {
 	gvk := u.GroupVersionKind()
 	return gvk.Kind == "Object" && (gvk.Group == objectGroup || gvk.Group == namespacedObjectGroup)
 }
 
-// IsDroplet tells whether something is a Droplet of a provider of DigitalOcean.
+// IsDroplet reports whether something is a Droplet of a provider of DigitalOcean.
 func IsDroplet(u *unstructured.Unstructured) bool {
 	gvk := u.GroupVersionKind()
 	return gvk.Kind == "Droplet" && strings.HasSuffix(gvk.Group, ".crossplane.io")
@@ -53,18 +53,18 @@ func Manifest(object *unstructured.Unstructured) map[string]any {
 	return m
 }
 
-// IsRunTemplate tells whether an Object wraps a Workflow that has the beginning of a name: it stands for one run per digest.
+// IsRunTemplate reports whether an Object wraps a Workflow that has the beginning of a name: it stands for one run per digest.
 func IsRunTemplate(object *unstructured.Unstructured) bool {
 	m := &unstructured.Unstructured{Object: Manifest(object)}
 	return IsObject(object) && m.Object != nil && IsWorkflow(m) && m.GetName() == "" && m.GetGenerateName() != "" && !observes(object)
 }
 
-// IsWorkflow tells whether something is a Workflow.
+// IsWorkflow reports whether something is a Workflow.
 func IsWorkflow(u *unstructured.Unstructured) bool {
 	return u.GetKind() == "Workflow" && strings.HasPrefix(u.GetAPIVersion(), "argoproj.io/")
 }
 
-// IsBare tells whether the manifest of an Object has nothing but a kind and metadata: there is nothing to write, so it is read.
+// IsBare reports whether the manifest of an Object has nothing but a kind and metadata: there is nothing to write, so it is read.
 func IsBare(object *unstructured.Unstructured) bool {
 	m := Manifest(object)
 	if m == nil {
@@ -78,7 +78,7 @@ func IsBare(object *unstructured.Unstructured) bool {
 	return true
 }
 
-// observes tells whether the policies of an Object only have it read.
+// observes reports whether the policies of an Object only have it read.
 func observes(object *unstructured.Unstructured) bool {
 	if old, _, _ := unstructured.NestedString(object.Object, "spec", "managementPolicy"); old == "Observe" {
 		return true

@@ -142,7 +142,7 @@ func (k *Keys) Object(object map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// SecretData decrypts the entries of a Secret's data that are encrypted files themselves, and tells
+// SecretData decrypts the entries of a Secret's data that are encrypted files themselves, and reports
 // whether there were any. An entry is written in the format that its key asks for.
 func (k *Keys) SecretData(data map[string]any) (bool, error) {
 	found := false

@@ -43,7 +43,7 @@ const (
 type Keys struct {
 	identities []age.Identity
 	pgp        openpgp.EntityList
-	// Each of these gives a master key of the library its account; nil means that there is none.
+	// Each of these gives a key of the library its account; nil means that there is none.
 	vault func(*hcvault.MasterKey)
 	aws   func(*kms.MasterKey)
 	azure func(*azkv.MasterKey)
@@ -181,7 +181,7 @@ func either[M any](first, second func(M)) func(M) {
 	return second
 }
 
-// Within returns keys that open nothing by servers which the rules do not permit. Without any, these are anywhere. Keys of nobody stay nil.
+// Within returns keys that open nothing by servers which the rules do not permit. Without any, these are anywhere. Keys of no one stay nil.
 func (k *Keys) Within(rules egress.Rules) *Keys {
 	if k == nil {
 		return nil

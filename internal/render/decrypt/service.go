@@ -87,15 +87,15 @@ func (s *service) open(ctx context.Context, in *keyservice.DecryptRequest) ([]by
 	}
 }
 
-// master is a key that a service keeps for itself.
-type master interface {
+// serviceKey is a key that a service keeps for itself.
+type serviceKey interface {
 	DecryptContext(ctx context.Context) ([]byte, error)
 	TypeToIdentifier() string
 }
 
 // ask has a service open a data key with the account for it, and notes why it did not. The account is not given to a key
 // that forbidden says something against.
-func ask[M master](ctx context.Context, s *service, account func(M), key M, forbidden error) ([]byte, error) {
+func ask[M serviceKey](ctx context.Context, s *service, account func(M), key M, forbidden error) ([]byte, error) {
 	if account == nil {
 		return nil, errNoKey
 	}

@@ -23,7 +23,7 @@ var (
 	errWork      = errors.New("a function that removes a pattern takes too long for a value that long")
 )
 
-// affordable refuses texts whose functions would make too much, or work for too long. A variable may be replaced by itself within itself, and
+// affordable refuses texts whose functions would make too much, or work for too long. A variable may be replaced on its own within itself, and
 // a pattern is compared with each part of a value.
 func (o *Options) affordable(text string) error {
 	if strings.Count(text, "$") > maxVariables {

@@ -129,7 +129,7 @@ func open(artifact *source.Artifact) (*source.Tree, error) {
 	return artifact.Open()
 }
 
-// repeats tells whether the last render would give the same again, as far as it read its source.
+// repeats reports whether the last render would give the same again, as far as it read its source.
 func repeats(p runner.Preparation, now runner.Prepared) bool {
 	before := p.Before
 	if before == nil || p.Fresh || before.Digest != now.Digest {

@@ -85,7 +85,7 @@ func Interval(text string) (time.Duration, error) {
 	return min(max(d, shortestInterval), maxInterval), nil
 }
 
-// Refresh tells whether an ExternalSecret is to be refreshed now, and after how long it is otherwise; zero is only after a change. There is no
+// Refresh reports whether an ExternalSecret is to be refreshed now, and after how long it is otherwise; zero is only after a change. There is no
 // target where the Secret is missing.
 func Refresh(es *esv1.ExternalSecret, target *corev1.Secret, now time.Time) (due bool, after time.Duration, err error) {
 	interval, err := Interval(es.Spec.RefreshInterval)
@@ -118,7 +118,7 @@ func Refresh(es *esv1.ExternalSecret, target *corev1.Secret, now time.Time) (due
 	return false, interval - elapsed, nil
 }
 
-// Forced tells whether a request by annotation has not been answered. It counts where the interval says never, too.
+// Forced reports whether a request by annotation has not been answered. It counts where the interval says never, too.
 func Forced(es *esv1.ExternalSecret) bool {
 	token := es.Annotations[AnnotationForce]
 	return token != "" && !strings.HasSuffix(es.Status.SyncedResourceVersion, "-"+requestOf(token))
@@ -146,7 +146,7 @@ func merges(es *esv1.ExternalSecret) bool {
 	return policy == esv1.CreateMerge || policy == esv1.CreateOrMerge
 }
 
-// Valid tells whether a Secret is as it was written: it is there, it is marked, and its data have not been changed.
+// Valid reports whether a Secret is as it was written: it is there, it is marked, and its data have not been changed.
 func Valid(s *corev1.Secret, salt string) bool {
 	if s == nil || s.Labels[LabelManaged] != managed {
 		return false

@@ -30,7 +30,7 @@ const (
 // Made is what was made for a Secret: the values that were fetched, and what templates made of them where there are any.
 type Made struct {
 	Values map[string][]byte
-	// Data, Labels and Annotations are those of templates; Templated tells whether there are templates for data.
+	// Data, Labels and Annotations are those of templates; Templated reports whether there are templates for data.
 	Data                map[string][]byte
 	Labels, Annotations map[string]string
 	Templated           bool

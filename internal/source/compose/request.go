@@ -22,7 +22,7 @@ type request struct {
 	base string
 	// strip is taken off the paths of what is copied.
 	strip string
-	// to is a directory or a file, empty for the root; into tells that only a directory is meant.
+	// to is a directory or a file, empty for the root; into reports that only a directory is meant.
 	to       string
 	into     bool
 	exclude  []exclusion

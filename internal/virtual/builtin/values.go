@@ -55,7 +55,7 @@ var silent = []string{
 	"sync.fromHost.storageClasses", "sync.fromHost.volumeSnapshotClasses",
 }
 
-// ignored are the values of which users are told that they have no effect.
+// ignored are the values of which users read that they have no effect.
 var ignored = []string{
 	"exportKubeConfig.additionalSecrets", "exportKubeConfig.context", "exportKubeConfig.insecure", "exportKubeConfig.secret", "exportKubeConfig.serviceAccount",
 }

@@ -12,7 +12,7 @@ type Registration struct {
 	Name, Server string
 }
 
-// Of reports whether it is of a virtual cluster, by what somebody registers who believes it to run in pods: by the name of its
+// Of reports whether it is of a virtual cluster, by what someone registers who believes it to run in pods: by the name of its
 // namespace, at the address of its Service.
 func (r Registration) Of(cluster Name) bool {
 	u, err := url.Parse(r.Server)

@@ -170,7 +170,7 @@ func (s *Store) placeOf(owner types.UID) (string, error) {
 	return filepath.Join(s.dir, holders, string(owner)), nil
 }
 
-// held tells whether any workflow holds a content.
+// held reports whether any workflow holds a content.
 func (s *Store) held(digest string) bool {
 	found, err := fs.Glob(os.DirFS(filepath.Join(s.dir, holders)), "*/"+digest)
 	return err != nil || len(found) > 0

@@ -80,7 +80,7 @@ const (
 	zipFile
 )
 
-// formatOf tells what is to be unpacked: a compressed archive unless the strategy is none, and what Pack has marked.
+// formatOf reports what is to be unpacked: a compressed archive unless the strategy is none, and what Pack has marked.
 func formatOf(content *os.File, strategy *v1alpha1.ArchiveStrategy) (format, error) {
 	none := strategy != nil && strategy.None != nil
 	found := plainFile

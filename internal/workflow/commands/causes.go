@@ -70,7 +70,7 @@ func wait(wf *v1alpha1.Workflow, node *v1alpha1.NodeStatus) string {
 	}
 }
 
-// failure is why a node failed by itself; what it is part of failed for the same reason.
+// failure is why a node failed on its own; what it is part of failed for the same reason.
 func failure(node *v1alpha1.NodeStatus) string {
 	switch node.Type {
 	case v1alpha1.NodeTypePod, v1alpha1.NodeTypeHTTP, v1alpha1.NodeTypeSkipped, v1alpha1.NodeTypeSuspend:
@@ -88,7 +88,7 @@ func suspension(wf *v1alpha1.Workflow, node *v1alpha1.NodeStatus) string {
 	return fmt.Sprintf("◌ %s is suspended%s: headgate workflow resume %s -n %s", node.Name, since(node), wf.Name, wf.Namespace)
 }
 
-// resumesAt is when a node is resumed by itself; zero for one that a person has to resume, or whose duration is known to the engine alone.
+// resumesAt is when a node is resumed on its own; zero for one that a person has to resume, or whose duration is known to the engine alone.
 func resumesAt(wf *v1alpha1.Workflow, node *v1alpha1.NodeStatus) time.Time {
 	template := templateOf(wf, node)
 	if template == nil || template.Suspend == nil || template.Suspend.Duration == "" {

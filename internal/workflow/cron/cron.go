@@ -228,7 +228,7 @@ func (p *pass) annotate(name, value string) {
 	p.cron.Annotations[name] = value
 }
 
-// inTime tells whether a run may still be created. One that was missed by more than a moment needs a deadline that says so, and a run before it.
+// inTime reports whether a run may still be created. One that was missed by more than a moment needs a deadline that says so, and a run before it.
 func (p *pass) inTime(due time.Time) bool {
 	behind := p.facts.Now.Sub(due)
 	if behind <= late {
@@ -238,7 +238,7 @@ func (p *pass) inTime(due time.Time) bool {
 	return deadline != nil && p.cron.Status.LastScheduledTime != nil && behind <= time.Duration(*deadline)*time.Second
 }
 
-// admits tells whether a run may begin beside those that are active.
+// admits reports whether a run may begin beside those that are active.
 func (p *pass) admits() bool {
 	switch p.cron.Spec.ConcurrencyPolicy {
 	case v1alpha1.ForbidConcurrent:

@@ -43,7 +43,7 @@ func withJSON(values map[string]string) map[string]any {
 	return all
 }
 
-// when tells whether the condition of the schedule is met.
+// when reports whether the condition of the schedule is met.
 func (p *pass) when() (bool, error) {
 	condition := p.cron.Spec.When
 	if condition == "" {
@@ -82,7 +82,7 @@ func (p *pass) when() (bool, error) {
 // whenError begins the message for a condition that cannot be evaluated, which is only tried when a run is due.
 const whenError = "when: "
 
-// stopped tells whether the schedule creates no more runs, and records it once that is so.
+// stopped reports whether the schedule creates no more runs, and records it once that is so.
 func (p *pass) stopped() bool {
 	if p.cron.Status.Phase == v1alpha1.CronStopped {
 		return true

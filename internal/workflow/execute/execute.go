@@ -31,13 +31,13 @@ type Executor interface {
 	// Start starts an execution, or adopts the one that was started for the same node before. When it returns nil, the
 	// execution is among the Leaves from then on, also after a restart. What can never be started is no error: it is a leaf that
 	// failed, with a message that says what to change; what waits for something that a person has to do is a pending one. An error
-	// means that it is not known whether anything was started: Start is called again.
+	// means that it is unknown whether anything was started: Start is called again.
 	Start(ctx context.Context, of *v1alpha1.Workflow, run plan.Run) error
 	// Stop ends an execution; its leaf becomes one that failed, with the reason as its message. There may be none, and it may have ended.
 	Stop(ctx context.Context, of Workflow, node, reason string) error
 	// Remove deletes an execution with everything that is kept of it but its logs and artifacts. There may be none.
 	Remove(ctx context.Context, of Workflow, node string) error
-	// Leaves are all executions of a workflow that exist, by the IDs of their nodes. An error means that they are not known.
+	// Leaves are all executions of a workflow that exist, by the IDs of their nodes. An error means that they are unknown.
 	Leaves(ctx context.Context, of Workflow) (map[string]plan.Leaf, error)
 	// Forget deletes everything that is kept of a workflow that is gone.
 	Forget(ctx context.Context, of Workflow) error

@@ -215,7 +215,7 @@ func (c *checker) reference(path, arguments string, ref *v1alpha1.TemplateRef, g
 	}
 }
 
-// supplied tells which inputs of a template are not supplied.
+// supplied reports which inputs of a template are not supplied.
 func (c *checker) supplied(path string, t *v1alpha1.Template, given v1alpha1.Arguments) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(given.Parameters, func(p v1alpha1.Parameter) bool {

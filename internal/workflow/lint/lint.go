@@ -100,7 +100,7 @@ func (c *checker) unsupported(field, text string) {
 	c.findings = append(c.findings, Finding{Object: c.object, Template: c.template, Field: field, Text: text, Unsupported: true})
 }
 
-// oneOf tells that a value is none of several; without a value, nothing is wrong.
+// oneOf reports whether a value is not one of several; without a value, nothing is wrong.
 func (c *checker) oneOf(field, value string, allowed ...string) {
 	if value != "" && !slices.Contains(allowed, value) && !strings.Contains(value, "{{") {
 		c.add(field, "%q is not one of %s", value, strings.Join(allowed, ", "))

@@ -116,7 +116,7 @@ func (c *checker) name(path, name string, s scopeOf) {
 	}
 }
 
-// hasInput tells whether a template has the input that the rest of a name means.
+// hasInput reports whether a template has the input that the rest of a name means.
 func hasInput(t *v1alpha1.Template, parts []string) bool {
 	if len(parts) < 2 {
 		return true

@@ -69,7 +69,7 @@ func kindsOf(t *v1alpha1.Template) []string {
 	return kinds
 }
 
-// executesLater tells whether a template executes something that is not supported, which is a finding of its own.
+// executesLater reports whether a template executes something that is not supported, which is a finding of its own.
 func executesLater(t *v1alpha1.Template) bool {
 	return t.ContainerSet != nil || t.Data != nil || t.Plugin != nil
 }

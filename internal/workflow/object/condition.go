@@ -42,10 +42,10 @@ func requirements(field, text string) (labels.Requirements, error) {
 	return all, nil
 }
 
-// Waits tells whether there is anything to wait for.
+// Waits reports whether there is anything to wait for.
 func (c Conditions) Waits() bool { return len(c.success)+len(c.failure) > 0 }
 
-// Judge tells how an object stands, given its JSON: Failed if one requirement for a failure is met, Succeeded if all for a success are, else
+// Judge reports how an object stands, given its JSON: Failed if one requirement for a failure is met, Succeeded if all for a success are, else
 // Running. The message says which requirement decided, or what is waited for.
 func (c Conditions) Judge(object []byte) (v1alpha1.NodePhase, string) {
 	fields := fieldsOf{object}
@@ -69,7 +69,7 @@ func (c Conditions) Judge(object []byte) (v1alpha1.NodePhase, string) {
 // fieldsOf are the fields of an object by their paths, as requirements see labels.
 type fieldsOf struct{ object []byte }
 
-// Has tells whether there is something at a path.
+// Has reports whether there is something at a path.
 func (f fieldsOf) Has(path string) bool { return gjson.GetBytes(f.object, path).Exists() }
 
 // Get is what is at a path, as text.

@@ -72,7 +72,7 @@ func output(ctx context.Context, in *sandbox.Client, from *v1alpha1.ValueFrom, o
 	return string(value), err
 }
 
-// evaluate is the value that is asked for.
+// evaluate is the value that is requested.
 func (q query) evaluate(ctx context.Context, object any) (value string, err error) {
 	if q.Path != "" {
 		value, err = byPath(q.Path, object)

@@ -57,7 +57,7 @@ const (
 	mostParts = 32
 )
 
-// small tells whether a query names parts of the object and nothing else, so that no process is needed to bound it.
+// small reports whether a query names parts of the object and nothing else, so that no process is needed to bound it.
 func (q query) small() bool {
 	if len(q.Path)+len(q.Filter) > longestSmall {
 		return false
@@ -74,7 +74,7 @@ func (q query) small() bool {
 	return err != nil || jq.Small(parsed)
 }
 
-// smallNodes tells whether a path goes down only, and each part once.
+// smallNodes reports whether a path goes down only, and each part once.
 func smallNodes(list *jsonpath.ListNode, left *int) bool {
 	for _, node := range list.Nodes {
 		if *left--; *left < 0 {

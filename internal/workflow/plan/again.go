@@ -117,7 +117,7 @@ func grouped(kind v1alpha1.NodeType) bool {
 		kind == v1alpha1.NodeTypeTaskGroup || kind == v1alpha1.NodeTypeRetry
 }
 
-// goes tells whether a node begins from nothing: one that failed and executes something, one that was omitted because of it, exit handlers and hooks of what
+// goes reports whether a node begins from nothing: one that failed and executes something, one that was omitted because of it, exit handlers and hooks of what
 // failed or of the workflow, and attempts that failed with all that is part of them.
 func goes(wf *v1alpha1.Workflow, node *v1alpha1.NodeStatus) bool {
 	if node.Phase == v1alpha1.NodeOmitted || node.Phase.Bad() && (!grouped(node.Type) || node.Retried()) {
@@ -138,7 +138,7 @@ func goes(wf *v1alpha1.Workflow, node *v1alpha1.NodeStatus) bool {
 	return false
 }
 
-// restarts tells whether the workflow was requested to continue after its end, and is not ready for it: executions of nodes that it
+// restarts reports whether the workflow was requested to continue after its end, and is not ready for it: executions of nodes that it
 // does not have anymore are removed first. Only the pass after that starts something, so that what that one starts is not taken for
 // a remainder when the process ends before the status is written.
 func (p *planner) restarts() bool {

@@ -139,7 +139,7 @@ func (g *graph) targets() []string {
 
 func (g *graph) taskName(task string) string { return g.name + "." + task }
 
-// halts tells whether a task failed in a way that no other one handles, after which none begins.
+// halts reports whether a task failed in a way that no other one handles, after which none begins.
 func (g *graph) halts(p *planner) bool {
 	if fast := g.template.DAG.FailFast; fast != nil && !*fast {
 		return false

@@ -111,7 +111,7 @@ func (p *planner) progressOf(node *v1alpha1.NodeStatus, seen map[string]bool) st
 	return fmt.Sprintf("%d/%d", sum[0], sum[1])
 }
 
-// within tells whether a node is part of another one.
+// within reports whether a node is part of another one.
 func (p *planner) within(node, other *v1alpha1.NodeStatus) bool {
 	if other.Type == v1alpha1.NodeTypeSteps || other.Type == v1alpha1.NodeTypeDAG {
 		// No node is part of more than there are, but in a status that a user wrote, where one is part of itself.

@@ -9,7 +9,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow/text"
 )
 
-// hooks brings the hooks of the node of a step or task further, and tells whether none is going on.
+// hooks brings the hooks of the node of a step or task further, and reports whether none is going on.
 func (p *planner) hooks(e *v1alpha1.Execution, node *v1alpha1.NodeStatus, r request, name string, scope *text.Scope) (bool, error) {
 	if node.Phase == v1alpha1.NodeSkipped || node.Phase == v1alpha1.NodeOmitted {
 		return true, nil
@@ -93,13 +93,13 @@ func (p *planner) withArguments(hook *v1alpha1.LifecycleHook) *v1alpha1.Lifecycl
 	return hook
 }
 
-// workflowHooks brings the hooks of the workflow further, and tells whether none is going on.
+// workflowHooks brings the hooks of the workflow further, and reports whether none is going on.
 func (p *planner) workflowHooks() (bool, error) {
 	root := p.node(p.wf.Name)
 	return p.lifecycle(p.spec.Hooks, root, request{scope: p.global}, p.global)
 }
 
-// workflowExit brings the exit handler of the workflow further, and tells whether it has ended. The node is nil if there is none.
+// workflowExit brings the exit handler of the workflow further, and reports whether it has ended. The node is nil if there is none.
 func (p *planner) workflowExit() (*v1alpha1.NodeStatus, bool, error) {
 	execution := v1alpha1.Execution{OnExit: p.spec.OnExit, Hooks: p.spec.Hooks}
 	hook := execution.Exit()

@@ -66,10 +66,10 @@ func leafType(t *v1alpha1.Template) v1alpha1.NodeType {
 	return v1alpha1.NodeTypePod
 }
 
-// creates tells whether a template creates an object.
+// creates reports whether a template creates an object.
 func creates(t *v1alpha1.Template) bool { return t.Resource != nil && t.Resource.Action == "create" }
 
-// Repeatable tells whether what a template executes may be carried out again when it is unknown how far it got.
+// Repeatable reports whether what a template executes may be carried out again when it is unknown how far it got.
 func Repeatable(t *v1alpha1.Template) bool { return lost(t) == "" }
 
 // repeatable are the methods of requests that have the same effect twice; none is the first of them.
@@ -139,7 +139,7 @@ func reporting(t *v1alpha1.Template) *v1alpha1.Template {
 	return copied
 }
 
-// wantsResult tells whether what the call prints is used: by the template that it is a step or task of.
+// wantsResult reports whether what the call prints is used: by the template that it is a step or task of.
 func (c call) wantsResult() bool {
 	if c.owner == nil || c.step == "" {
 		return false
@@ -148,8 +148,7 @@ func (c call) wantsResult() bool {
 	if err != nil {
 		return true
 	}
-	name := regexp.QuoteMeta(c.step)
-	used := regexp.MustCompile(`(\.` + name + `|\[(\\"|')` + name + `(\\"|')\])\??\.outputs\??(\.result|\[)`)
+	used := regexp.MustCompile(`(\.` + regexp.QuoteMeta(c.step) + `|\[(\\"|')` + regexp.QuoteMeta(c.step) + `(\\"|')\])\??\.outputs\??(\.result|\[)`)
 	return used.Match(data)
 }
 

@@ -15,7 +15,7 @@ func (p *planner) shutdown() v1alpha1.ShutdownStrategy {
 	return p.spec.Shutdown
 }
 
-// shutting tells whether what is part of an exit handler, or what is not, is to end.
+// shutting reports whether what is part of an exit handler, or what is not, is to end.
 func (p *planner) shutting(exit bool) bool {
 	switch p.shutdown() {
 	case "":
@@ -40,7 +40,7 @@ func (p *planner) workflowDeadline() time.Time {
 	return p.wf.Status.StartedAt.Truncate(time.Second).Add(time.Duration(*p.spec.ActiveDeadlineSeconds) * time.Second).UTC()
 }
 
-// overdue tells whether the workflow took too long; exit handlers are exempt.
+// overdue reports whether the workflow took too long; exit handlers are exempt.
 func (p *planner) overdue(exit bool) bool {
 	at := p.workflowDeadline()
 	return !exit && !at.IsZero() && !p.facts.Now.Before(at)
@@ -89,7 +89,7 @@ func (p *planner) limit() {
 	}
 }
 
-// mayCreate tells whether one more node may begin: within the parallelism of the workflow and of what it is part of, and not after a failure
+// mayCreate reports whether one more node may begin: within the parallelism of the workflow and of what it is part of, and not after a failure
 // that ends that.
 func (p *planner) mayCreate(r request, template *v1alpha1.Template) bool {
 	kind := KindOf(template)
@@ -121,7 +121,7 @@ func (p *planner) active(boundary string) int64 {
 	return count
 }
 
-// failed tells whether a child of a node failed for good.
+// failed reports whether a child of a node failed for good.
 func (p *planner) failed(boundary string) bool {
 	for _, node := range p.nodes {
 		if node.BoundaryID == boundary && node.Phase.Bad() && !node.Hooked() && !node.Retried() {

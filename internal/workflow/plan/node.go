@@ -128,7 +128,7 @@ func (p *planner) follow(id string) (next []string, last string) {
 	}
 }
 
-// inExit tells whether a node is part of an exit handler.
+// inExit reports whether a node is part of an exit handler.
 func inExit(node *v1alpha1.NodeStatus) bool { return exitHandler.MatchString(node.Name) }
 
 // exitHandler is in the names of exit handlers, and of what is part of one.
@@ -144,7 +144,7 @@ func (p *planner) sorted() []string {
 	return ids
 }
 
-// executes tells whether a type of node stands for an execution.
+// executes reports whether a type of node stands for an execution.
 func executes(kind v1alpha1.NodeType) bool {
 	return kind == v1alpha1.NodeTypePod || kind == v1alpha1.NodeTypeHTTP
 }

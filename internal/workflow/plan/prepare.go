@@ -91,7 +91,7 @@ func (p *planner) begin() error {
 	return nil
 }
 
-// merged is the spec of the workflow over that of the template that it names, over the defaults. It is kept from the first pass on, so
+// merged is the spec of the workflow over that of the template that it names, over the defaults. It is kept from the first forward, so
 // that a change of the template does not change a run. It is nil while the template has to be read.
 func (p *planner) merged() (*v1alpha1.WorkflowSpec, error) {
 	ref := p.wf.Spec.WorkflowTemplateRef
@@ -128,7 +128,7 @@ func (p *planner) merged() (*v1alpha1.WorkflowSpec, error) {
 // order.
 const templateGrace = 10 * time.Second
 
-// specOf is the spec of another object, nil if there is none. It is not known before it was read, nor as long as it may come.
+// specOf is the spec of another object, nil if there is none. It is unknown before it was read, nor as long as it may come.
 func (p *planner) specOf(source Source) (spec *v1alpha1.WorkflowSpec, known bool) {
 	spec, read := p.facts.Templates[source]
 	if !read {

@@ -256,7 +256,7 @@ func whole(field string, value *intstr.IntOrString) (*int64, error) {
 	return &number, nil
 }
 
-// retries tells whether a policy covers how an attempt ended.
+// retries reports whether a policy covers how an attempt ended.
 func (p *planner) retries(policy v1alpha1.RetryPolicy, last *v1alpha1.NodeStatus) bool {
 	leaf := p.facts.Leaves[last.ID]
 	if leaf.Final {

@@ -116,7 +116,7 @@ func (p *planner) stepGroup(c call, node, current *v1alpha1.NodeStatus, group v1
 	}
 }
 
-// step brings one execution of a step further, and tells whether it has ended with its hooks.
+// step brings one execution of a step further, and reports whether it has ended with its hooks.
 func (p *planner) step(c call, node, current *v1alpha1.NodeStatus, step *v1alpha1.Execution, one concrete) (*v1alpha1.NodeStatus, bool, error) {
 	r := p.stepRequest(c, node, current, step, one.name)
 	child := p.node(r.name)

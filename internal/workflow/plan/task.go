@@ -51,7 +51,7 @@ func (p *planner) task(g *graph, name string) error {
 	return nil
 }
 
-// ready tells whether a task may begin. One that never will is omitted.
+// ready reports whether a task may begin. One that never will is omitted.
 func (p *planner) ready(g *graph, name string) (bool, error) {
 	results := p.results(g)
 	needs := g.needs[name]
@@ -132,7 +132,7 @@ func (p *planner) refuse(g *graph, name string, err error) {
 	g.ended[name] = true
 }
 
-// execution brings one execution of a task further, and tells whether it has ended with its hooks.
+// execution brings one execution of a task further, and reports whether it has ended with its hooks.
 func (p *planner) execution(g *graph, task *v1alpha1.Execution, name string, one concrete, group *v1alpha1.NodeStatus) (*v1alpha1.NodeStatus, bool, error) {
 	r := p.taskRequest(g, task, one.name)
 	node := p.node(r.name)

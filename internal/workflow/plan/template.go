@@ -125,7 +125,7 @@ const (
 	DAGTemplate       TemplateKind = "dag"
 )
 
-// KindOf tells what a template executes; empty if nothing that is supported.
+// KindOf reports what a template executes; empty if nothing that is supported.
 func KindOf(t *v1alpha1.Template) TemplateKind {
 	switch {
 	case t.Container != nil:

@@ -203,7 +203,7 @@ func (r *replay) tick(t *testing.T, d Decision) bool {
 	return acted || !r.settled(d)
 }
 
-// settled tells whether another pass decides the same.
+// settled reports whether another pass decides the same.
 func (r *replay) settled(d Decision) bool {
 	again := Next(r.wf, r.facts)
 	return len(again.Actions) == 0 && cmp.Equal(again.Workflow.Status, d.Workflow.Status) && again.Wake.Equal(d.Wake)

@@ -160,7 +160,7 @@ func Select(wf *v1alpha1.Workflow, selector fields.Selector) []string {
 	return ids
 }
 
-// Matches tells whether a node has the fields that a selector wants: displayName, templateName, templateRef.name,
+// Matches reports whether a node has the fields that a selector wants: displayName, templateName, templateRef.name,
 // templateRef.template, phase, name, id, and inputs.parameters.NAME.value.
 func Matches(selector fields.Selector, node *v1alpha1.NodeStatus) bool {
 	values := fields.Set{

@@ -260,7 +260,7 @@ func bindArtifact(input v1alpha1.Artifact, arguments []v1alpha1.Artifact) (*v1al
 	}
 }
 
-// HasLocation tells whether a location names any place.
+// HasLocation reports whether a location names any place.
 func HasLocation(l v1alpha1.ArtifactLocation) bool {
 	later := l.LaterLocation
 	return l.Raw != nil || l.Git != nil || l.HTTP != nil || l.Local != nil ||

@@ -112,13 +112,13 @@ func (d Dependencies) any(result Result) map[string]Result {
 	return all
 }
 
-// Check tells what is wrong with the expression.
+// Check reports what is wrong with the expression.
 func (d Dependencies) Check() error {
 	_, err := d.Met(d.any(Result{}))
 	return err
 }
 
-// Met tells whether the results of all dependencies are those that the task runs after.
+// Met reports whether the results of all dependencies are those that the task runs after.
 func (d Dependencies) Met(results map[string]Result) (bool, error) {
 	if d.logic == "" {
 		return true, nil
@@ -138,7 +138,7 @@ func (d Dependencies) Met(results map[string]Result) (bool, error) {
 	return met, nil
 }
 
-// Possible tells whether the task may still run, given the results that are known so far. It errs on the side of yes.
+// Possible reports whether the task may still run, given the results that are known so far. It errs on the side of yes.
 func (d Dependencies) Possible(known map[string]Result) bool {
 	for _, outcome := range outcomes() {
 		results := d.any(outcome)

@@ -24,7 +24,7 @@ const (
 	maxBrackets   = 20_000
 )
 
-// readable tells whether an expression or condition may be parsed.
+// readable reports whether an expression or condition may be parsed.
 func readable(text string) error {
 	if len(text) > maxExpression {
 		return fmt.Errorf("the expression %.40q... is longer than %d bytes: pass large values as parameters that it names", text, maxExpression)
@@ -113,7 +113,7 @@ func firstLine(err error) string {
 	return line
 }
 
-// mentions tells whether an expression names something late that the scope does not have.
+// mentions reports whether an expression names something late that the scope does not have.
 func (e expression) mentions(late func(string) bool, scope *Scope) bool {
 	for _, name := range e.names() {
 		if known := scope.knows(name); !known && late(name) {

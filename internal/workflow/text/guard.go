@@ -90,7 +90,7 @@ func (m *meter) find(path jp.Expr, value any) error {
 				times = depth(value)
 			}
 		case *jp.Filter:
-			// What a filter looks for below an element is found once for each of them.
+			// What a filter searches for below an element is found once for each of them.
 			if inner := p.String(); strings.Contains(inner, "..") || strings.Contains(inner, "*") || strings.Count(inner, "?") > 1 {
 				times = depth(value)
 			}

@@ -79,7 +79,7 @@ func weigh(node *ast.Node) {
 	ast.Patch(node, call)
 }
 
-// short tells whether a node has no long value, or is a constant that the language prepares once.
+// short reports whether a node has no long value, or is a constant that the language prepares once.
 func short(node ast.Node) bool {
 	switch n := node.(type) {
 	case *ast.PredicateNode, *ast.NilNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:

@@ -96,7 +96,7 @@ func (s *Scope) isFinished(name string) bool {
 	return slices.ContainsFunc(s.finished, func(owner string) bool { return strings.HasPrefix(name, owner+".") })
 }
 
-// knows tells whether there is anything at or below a name.
+// knows reports whether there is anything at or below a name.
 func (s *Scope) knows(name string) bool {
 	if _, presence := s.Lookup(name); presence != Unknown {
 		return true

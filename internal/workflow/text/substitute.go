@@ -84,7 +84,7 @@ func substituteTag(tag string, scope *Scope, mode Mode) (string, error) {
 	}
 }
 
-// isArtifact tells whether a name is that of an artifact, which is resolved as a whole, since it may be optional.
+// isArtifact reports whether a name is that of an artifact, which is resolved as a whole, since it may be optional.
 func isArtifact(name string) bool { return strings.Contains(name, ".artifacts.") }
 
 func substituteExpression(tag, expression string, scope *Scope, mode Mode) (string, error) {
@@ -166,7 +166,7 @@ func (m Mode) late(name string) bool { return startsWith(m.Late, name) }
 
 func (m Mode) must(name string) bool { return startsWith(m.Must, name) }
 
-// startsWith tells whether a name is one of several, or below one.
+// startsWith reports whether a name is one of several, or below one.
 func startsWith(parts []string, name string) bool {
 	for _, part := range parts {
 		if name == part || strings.HasPrefix(name, part+".") {

@@ -53,7 +53,7 @@ func since(node *v1alpha1.NodeStatus) time.Time {
 	return node.StartedAt.Time
 }
 
-// grouping tells whether a node only has others below it.
+// grouping reports whether a node only has others below it.
 func grouping(kind v1alpha1.NodeType) bool {
 	switch kind {
 	case v1alpha1.NodeTypeSteps, v1alpha1.NodeTypeDAG, v1alpha1.NodeTypeStepGroup, v1alpha1.NodeTypeTaskGroup, v1alpha1.NodeTypeRetry:

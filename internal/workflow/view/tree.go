@@ -192,7 +192,7 @@ func inGroup(i, n int) (line, indent string) {
 	}
 }
 
-// shows tells whether a node has a line.
+// shows reports whether a node has a line.
 func (t *tree) shows(node *v1alpha1.NodeStatus, members int) bool {
 	switch {
 	case node.Type == v1alpha1.NodeTypeStepGroup, node.Type == v1alpha1.NodeTypeRetry && members == 1:

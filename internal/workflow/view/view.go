@@ -30,7 +30,7 @@ func Status(wf *v1alpha1.Workflow) string {
 	}
 }
 
-// suspended tells whether a workflow starts nothing, or has a node that waits to be resumed.
+// suspended reports whether a workflow starts nothing, or has a node that waits to be resumed.
 func suspended(wf *v1alpha1.Workflow) bool {
 	if wf.Spec.Suspend != nil && *wf.Spec.Suspend {
 		return true
@@ -43,7 +43,7 @@ func suspended(wf *v1alpha1.Workflow) bool {
 	return false
 }
 
-// waits tells whether a node waits for a time, or for a user.
+// waits reports whether a node waits for a time, or for a user.
 func waits(node *v1alpha1.NodeStatus) bool {
 	return node.Type == v1alpha1.NodeTypeSuspend && node.Phase == v1alpha1.NodeRunning
 }

@@ -22,7 +22,7 @@ type Loop struct {
 	WithSequence *Sequence `json:"withSequence,omitempty"`
 }
 
-// Expands tells whether there is a loop.
+// Expands reports whether there is a loop.
 func (l Loop) Expands() bool {
 	return len(l.WithItems) > 0 || l.WithParam != "" || l.WithSequence != nil
 }
@@ -92,7 +92,7 @@ type ContinueOn struct {
 	Failed bool `json:"failed,omitempty"`
 }
 
-// Covers tells whether a phase does not fail the caller.
+// Covers reports whether a phase does not fail the caller.
 func (c *ContinueOn) Covers(phase NodePhase) bool {
 	return c != nil && (c.Error && phase == NodeError || c.Failed && phase == NodeFailed)
 }

@@ -18,7 +18,7 @@ const (
 	WorkflowError     WorkflowPhase = "Error"
 )
 
-// Completed tells whether a run has ended.
+// Completed reports whether a run has ended.
 func (p WorkflowPhase) Completed() bool {
 	return p == WorkflowSucceeded || p == WorkflowFailed || p == WorkflowError
 }
@@ -38,13 +38,13 @@ const (
 	NodeOmitted   NodePhase = "Omitted"
 )
 
-// Completed tells whether something was executed to its end.
+// Completed reports whether something was executed to its end.
 func (p NodePhase) Completed() bool { return p == NodeSucceeded || p.Bad() }
 
-// Fulfilled tells whether nothing happens anymore.
+// Fulfilled reports whether nothing happens anymore.
 func (p NodePhase) Fulfilled() bool { return p.Completed() || p == NodeSkipped || p == NodeOmitted }
 
-// Bad tells whether it failed, for either reason.
+// Bad reports whether it failed, for either reason.
 func (p NodePhase) Bad() bool { return p == NodeFailed || p == NodeError }
 
 // NodeType is what a node stands for.
@@ -170,10 +170,10 @@ type NodeStatus struct {
 	RestartingPodUID string `json:"restartingPodUID,omitempty"`
 }
 
-// Hooked tells whether the node is a hook.
+// Hooked reports whether the node is a hook.
 func (n *NodeStatus) Hooked() bool { return n.NodeFlag != nil && n.NodeFlag.Hooked }
 
-// Retried tells whether the node is an attempt below a node of type Retry.
+// Retried reports whether the node is an attempt below a node of type Retry.
 func (n *NodeStatus) Retried() bool { return n.NodeFlag != nil && n.NodeFlag.Retried }
 
 // NodeFlag says whether a node is a hook or a retry.

@@ -25,7 +25,7 @@ type token struct{ text *string }
 
 // ParseCredentials reads the value of a Secret as upjet's and as the classic provider have it: a JSON object with token and
 // api_endpoint, or the token alone. An API other than that of DigitalOcean has to be one of those that are permitted, since
-// everybody who may write the Secret could otherwise have the engine call any address.
+// everyone who can write the Secret could otherwise have the engine call any address.
 func ParseCredentials(data []byte, permitted ...string) (Credentials, error) {
 	text := strings.TrimSpace(string(data))
 	fields := struct {

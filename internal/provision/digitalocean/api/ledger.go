@@ -16,7 +16,7 @@ const (
 	longestPause = time.Hour
 )
 
-// ledger counts what is sent with a token, and what the API says is left. It is told the time.
+// ledger counts what is sent with a token, and what the API says is left. It is given the time.
 type ledger struct {
 	perMinute int
 	// sent are the requests of the last minute, last is the last one of all.

@@ -117,7 +117,7 @@ func (o *Outcome) volumes(want, have []string) {
 }
 
 // immutable compares what needs another Droplet. What the API does not show is compared with what was recorded, and counts as
-// unchanged where nothing was: a Droplet is not deleted for what is not known.
+// unchanged where nothing was: a Droplet is not deleted for what is unknown.
 func (o *Outcome) immutable(want digitalocean.DropletParameters, f DropletFacts) {
 	have := f.Observed
 	if differs, shown := imageDiffers(value(want.Image), have.Image, f.Recorded.Image); differs {

@@ -20,7 +20,7 @@ type Candidate struct {
 type Recovery struct {
 	// Adopt is the external name of the object that it made; empty when none is found.
 	Adopt string
-	// Others were made as well, and are left alone: which of them is used by others is not known here.
+	// Others were made as well, and are left alone: which of them is used by others is unknown here.
 	Others []string
 	// Until is when it is certain that nothing was made; zero when an object is adopted, or when that is certain already.
 	Until time.Time

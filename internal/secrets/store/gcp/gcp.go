@@ -161,7 +161,7 @@ func payload(of string, got *secretmanager.AccessSecretVersionResponse) ([]byte,
 	return value, nil
 }
 
-// unavailable tells whether the version that was asked for is there and cannot be read: it is disabled or destroyed.
+// unavailable reports whether the version that was requested is there and cannot be read: it is disabled or destroyed.
 func unavailable(err error) bool {
 	var answer *googleapi.Error
 	return errors.As(err, &answer) && answer.Code == http.StatusBadRequest

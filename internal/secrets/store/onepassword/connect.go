@@ -49,7 +49,7 @@ var identifier = regexp.MustCompile(`^[a-z0-9]{26}$`)
 
 func isID(name string) bool { return identifier.MatchString(name) }
 
-// kindOf tells whether a property is a file, and its name. Documents have files unless the property says otherwise.
+// kindOf reports whether a property is a file, and its name. Documents have files unless the property says otherwise.
 func kindOf(it *item, property string) (isFile bool, name string) {
 	if label, ok := strings.CutPrefix(property, "field/"); ok {
 		return false, label

@@ -157,7 +157,7 @@ func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// verify signs a request anew, as the service does.
+// verify signs a request again, as the service does.
 func (a *AWS) verify(r *http.Request, body []byte, service string) string {
 	parts := map[string]string{}
 	for _, part := range strings.Split(strings.TrimPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 "), ", ") {

@@ -16,7 +16,7 @@ type Vault struct {
 	server
 	// Tokens are those that are valid, with the namespace that they are of.
 	Tokens map[string]string
-	// Denied are prefixes of paths that nobody may use.
+	// Denied are prefixes of paths that no one may use.
 	Denied []string
 	// Logins counts logins, and Revoked the tokens that were given back.
 	Logins, Revoked int

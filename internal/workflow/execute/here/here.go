@@ -29,7 +29,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
 
-// Kinds tells how kinds are reached.
+// Kinds reports how kinds are reached.
 type Kinds interface {
 	Resolve(ctx context.Context, gvk schema.GroupVersionKind) (cluster.Resource, bool, error)
 }
@@ -89,7 +89,7 @@ type stopped string
 
 func (s stopped) Error() string { return string(s) }
 
-// Start begins an execution that is not known.
+// Start begins an execution that is unknown.
 func (e *Executor) Start(_ context.Context, wf *v1alpha1.Workflow, run plan.Run) error {
 	of := execute.Of(wf)
 	e.mu.Lock()
@@ -118,7 +118,7 @@ func (e *Executor) Start(_ context.Context, wf *v1alpha1.Workflow, run plan.Run)
 
 func (x *execution) String() string { return x.of.String() + " " + x.run.NodeName }
 
-// carryOut executes something to its end, and says how it ended. What ends with this process has no end that anything is told of.
+// carryOut executes something to its end, and says how it ended. What ends with this process has no end that anything is notified of.
 func (e *Executor) carryOut(ctx context.Context, x *execution) {
 	defer e.Listener.LeavesChanged(x.of)
 	var leaf plan.Leaf

@@ -75,7 +75,7 @@ func timeoutOf(h *v1alpha1.HTTPTemplate) time.Duration {
 	return time.Duration(min(*h.TimeoutSeconds, int64(requestMost/time.Second))) * time.Second
 }
 
-// call is one request with the values that nobody may see.
+// call is one request with the values that no one may see.
 type call struct {
 	request *http.Request
 	secrets []string

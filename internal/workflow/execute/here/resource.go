@@ -117,7 +117,7 @@ func fromArtifact(x *execution) (*unstructured.Unstructured, error) {
 	return plan.Manifest(x.wf, x.run.Template, artifact.Raw.Data, x.run.NodeID)
 }
 
-// outputs is the end of an execution whose object is as it should be, with the values that were asked for.
+// outputs is the end of an execution whose object is as it should be, with the values that were requested.
 func (e *Executor) outputs(ctx context.Context, x *execution, t *target, live *unstructured.Unstructured) plan.Leaf {
 	declared := x.run.Template.Outputs.Parameters
 	if len(declared) == 0 {

@@ -128,7 +128,7 @@ func (t *target) create(ctx context.Context) (*unstructured.Unstructured, error)
 	return live, nil
 }
 
-// deletedError says that somebody deleted an object that is waited for.
+// deletedError says that someone deleted an object that is waited for.
 type deletedError struct{ object string }
 
 func (e *deletedError) Error() string {

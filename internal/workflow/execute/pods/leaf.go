@@ -64,7 +64,7 @@ func observe(pod *corev1.Pod) seen {
 	return s
 }
 
-// declaredBy is what a pod was handed, from its spec, which nobody can change; nil for one that this executor did not make.
+// declaredBy is what a pod was handed, from its spec, which no one can change; nil for one that this executor did not make.
 func declaredBy(pod *corev1.Pod) *wrapper.Task {
 	at := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == initContainer })
 	if at < 0 {
@@ -84,7 +84,7 @@ func declaredBy(pod *corev1.Pod) *wrapper.Task {
 	return &wrapper.Task{Outputs: task.Outputs, Result: task.Result}
 }
 
-// prints tells whether a pod has outputs that are still being printed, although it has succeeded.
+// prints reports whether a pod has outputs that are still being printed, although it has succeeded.
 func prints(pod *corev1.Pod) bool {
 	printer := statusOf(pod.Status.InitContainerStatuses, waitContainer)
 	return pod.Status.Phase == corev1.PodSucceeded && printer != nil && printer.State.Running != nil

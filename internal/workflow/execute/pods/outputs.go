@@ -26,7 +26,7 @@ const (
 	longestOutputs = 768 << 10
 )
 
-// settled is the leaf of a pod, with its outputs once it has ended. An error means that they are not known, and can be read later.
+// settled is the leaf of a pod, with its outputs once it has ended. An error means that they are unknown, and can be read later.
 func (p *Pods) settled(ctx context.Context, of execute.Workflow, node string, one record) (plan.Leaf, error) {
 	if one.settled != nil {
 		return *one.settled, nil
@@ -69,7 +69,7 @@ func (p *Pods) settle(of execute.Workflow, node string, one record, leaf plan.Le
 	return leaf
 }
 
-// lost is a leaf whose outputs are not known: one that succeeded has not.
+// lost is a leaf whose outputs are unknown: one that succeeded has not.
 func lost(leaf plan.Leaf, err error) plan.Leaf {
 	if leaf.Phase == v1alpha1.NodeSucceeded {
 		leaf.Phase, leaf.Message = v1alpha1.NodeError, "the outputs are lost: "+err.Error()

@@ -506,7 +506,7 @@ templates:
 			t.Fatal(err)
 		}
 		w.gone(wf, deleted)
-		// What has no machine has nobody to end it.
+		// What has no machine has no one to end it.
 		w.leaf(wf, waits, v1alpha1.NodePending)
 		if err := w.pods.Stop(t.Context(), of, waits.NodeID, "Step exceeded its deadline"); err != nil {
 			t.Fatal(err)

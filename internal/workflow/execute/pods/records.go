@@ -49,7 +49,7 @@ func newRecords() *records {
 	}
 }
 
-// identify tells which execution a pod is; false for one that this executor did not create.
+// identify reports which execution a pod is; false for one that this executor did not create.
 func identify(pod *corev1.Pod) (of execute.Workflow, node string, ok bool) {
 	uid, node, found := strings.Cut(pod.Annotations[v1alpha1.AnnotationRun], "/")
 	workflow := pod.Labels[v1alpha1.LabelWorkflow]
@@ -59,7 +59,7 @@ func identify(pod *corev1.Pod) (of execute.Workflow, node string, ok bool) {
 	return execute.Workflow{NamespacedName: types.NamespacedName{Namespace: pod.Namespace, Name: workflow}, UID: types.UID(uid)}, node, true
 }
 
-// put enters a pod, unless a later version of it is known. It tells whether anything changed for its workflow.
+// put enters a pod, unless a later version of it is known. It reports whether anything changed for its workflow.
 func (r *records) put(pod *corev1.Pod) (of execute.Workflow, changed bool) {
 	of, node, ok := identify(pod)
 	if !ok {
@@ -142,7 +142,7 @@ func (r *records) expire(of execute.Workflow, node string, leaf plan.Leaf) bool 
 	return true
 }
 
-// waits tells whether an execution waits for its pod to be permitted.
+// waits reports whether an execution waits for its pod to be permitted.
 func (r *records) waits(of execute.Workflow, node string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

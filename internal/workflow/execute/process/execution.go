@@ -148,7 +148,7 @@ func (x *execution) terminate() {
 	_ = syscall.Kill(at.PID, syscall.SIGTERM)
 }
 
-// kept tells whether a keeper lives.
+// kept reports whether a keeper lives.
 func (x *execution) kept() bool {
 	lock, err := x.lock()
 	if lock != nil {

@@ -50,7 +50,7 @@ type reader struct {
 	tick   *time.Ticker
 }
 
-// awaited tells whether the execution has yet to end: nothing is printed once its outcome is recorded.
+// awaited reports whether the execution has yet to end: nothing is printed once its outcome is recorded.
 func (r *reader) awaited() bool {
 	_, err := os.Lstat(filepath.Join(r.dir, intentFile))
 	_, errLeaf := os.Lstat(filepath.Join(r.dir, leafFile))

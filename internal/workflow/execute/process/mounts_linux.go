@@ -67,7 +67,7 @@ func (j *job) enter() error {
 	return os.RemoveAll(scratch)
 }
 
-// covered tells whether a path is below one that is mounted.
+// covered reports whether a path is below one that is mounted.
 func (j *job) covered(path string) bool {
 	return slices.ContainsFunc(j.Mounts, func(m mount) bool { return path == m.Path || strings.HasPrefix(path, m.Path+"/") })
 }
@@ -238,7 +238,7 @@ func pivot(root string) error {
 // scratch is where single files are put that are kept in memory.
 const scratch = "/.headgate"
 
-// isFile tells whether a mount is of a file.
+// isFile reports whether a mount is of a file.
 func (m *mount) isFile() bool {
 	if m.Source == "" {
 		return m.File

@@ -56,7 +56,7 @@ func (p *preparation) private(name string) (string, error) {
 	return dir, nil
 }
 
-// able tells whether the process can have paths of its own.
+// able reports whether the process can have paths of its own.
 func (p *preparation) able() bool { return p.executor.ability.Reason == "" }
 
 func (p *preparation) mount(m mount) { p.job.Mounts = append(p.job.Mounts, m) }
@@ -97,7 +97,7 @@ func (p *preparation) standard(context.Context) error {
 	return p.emptied()
 }
 
-// emptied puts an empty directory of the step's own in the place of each hidden one. A template may have paths below it, such as
+// emptied puts an empty directory of the step's own instead of each hidden one. A template may have paths below it, such as
 // /root/.docker/config.json, and programs may write there.
 func (p *preparation) emptied() error {
 	for i, hidden := range p.executor.options.Hidden {

@@ -120,7 +120,7 @@ func ofPod(run *plan.Run, _ *corev1.Container) []string {
 	return set("", fields)
 }
 
-// demanding tells whether an affinity excludes machines.
+// demanding reports whether an affinity excludes machines.
 func demanding(a *corev1.Affinity) bool {
 	return a != nil && (a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil ||
 		a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0)
@@ -152,7 +152,7 @@ func ofVolumes(run *plan.Run, c *corev1.Container) []string {
 	return set("", fields)
 }
 
-// foreign tells whether a claim is not one of the workflow's own.
+// foreign reports whether a claim is not one of the workflow's own.
 func foreign(run *plan.Run, v *corev1.Volume) bool {
 	if v.PersistentVolumeClaim == nil {
 		return false
@@ -161,7 +161,7 @@ func foreign(run *plan.Run, v *corev1.Volume) bool {
 		!filepath.IsLocal(v.PersistentVolumeClaim.ClaimName) || strings.Contains(v.PersistentVolumeClaim.ClaimName, "/")
 }
 
-// unmountable tells whether a path would hide what every program needs.
+// unmountable reports whether a path would hide what every program needs.
 func unmountable(path string) bool {
 	path = filepath.Clean(path)
 	return path == "/" || slices.ContainsFunc([]string{"/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/lib", "/lib64", "/sbin"}, func(dir string) bool {

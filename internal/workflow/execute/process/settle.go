@@ -134,5 +134,5 @@ func (e *Executor) upload(x *execution, packed []v1alpha1.Artifact) error {
 	return nil
 }
 
-// gone tells that there is no such file.
+// gone reports whether there is no such file.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

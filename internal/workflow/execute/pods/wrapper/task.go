@@ -30,7 +30,7 @@ type Task struct {
 	Room int `json:"room"`
 }
 
-// HasOutputs tells whether anything is to be reported besides the exit code.
+// HasOutputs reports whether anything is to be reported besides the exit code.
 func (t *Task) HasOutputs() bool {
 	return t.Result || len(t.Outputs.Parameters)+len(t.Outputs.Artifacts) > 0
 }
