@@ -120,7 +120,7 @@ var arrows = map[string][]string{
 	"internal/render/decrypt":                       {"internal/egress"},
 	"internal/render/substitute":                    {},
 	"internal/render/decrypt/decrypttest":           {"internal/render/decrypt"},
-	"internal/sopsfile":                             {"internal/render/decrypt"},
+	"internal/sopsfile":                             {"internal/patterns", "internal/render/decrypt"},
 	"internal/helm":                                 {"internal/helm/plan", "internal/engine", "internal/guard", "internal/managedfields", "internal/sandbox", "internal/egress"},
 	"internal/helm/plan":                            {},
 	"internal/source":                               {"internal/patterns", "internal/guard", "internal/egress", "internal/redaction"},
@@ -318,7 +318,7 @@ func arrowsOf(room string) ([]string, bool) {
 	return nil, false
 }
 
-// below tells whether a room is one of several, or below one of them.
+// below reports whether a room is one of several, or below one of them.
 func below(rooms []string, room string) bool {
 	return slices.ContainsFunc(rooms, func(one string) bool { return room == one || strings.HasPrefix(room, one+"/") })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/getsops/sops/v3/config"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 )
 
@@ -70,7 +71,7 @@ func readRules(path string) (*rules, error) {
 	}
 	r := &rules{path: path, made: map[int]*rule{}}
 	for i, one := range file.Rules {
-		compiled, err := regexp.Compile(one.Path)
+		compiled, err := patterns.Regexp(one.Path)
 		if err != nil {
 			return nil, fmt.Errorf("%s: path_regex of creation rule %d: %w", path, i+1, err)
 		}
