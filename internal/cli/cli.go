@@ -49,6 +49,7 @@ func Main(ctx context.Context, args []string, streams console.IO) int {
 func MainWith(ctx context.Context, args []string, streams console.IO, catalogue dialect.Catalogue) int {
 	streams.Err = redaction.NewWriter(streams.Err)
 	root := NewCommand(streams, catalogue)
+	args = accustomed(args)
 	root.SetArgs(args)
 	cmd, err := root, strayed(root, args)
 	if err == nil {
@@ -83,9 +84,11 @@ func NewCommand(streams console.IO, catalogue dialect.Catalogue) *cobra.Command 
 		Long: `Headgate applies a Git repository of Flux Kustomizations or Argo CD Applications and waits until it is
 healthy, on an embedded Kubernetes control plane or on any cluster.
 
-  headgate up PATH      boot a repository on a control plane inside this process
+  headgate up [PATH]    boot a repository on a control plane inside this process
   headgate get          list sources and units, and whether they are ready
-  headgate why NAME     show what something waits for, down to the cause`,
+  headgate why NAME     show what something waits for, down to the cause
+
+A line of output starts with ✓ for what is ready, ✗ for what failed, ◌ for what waits, and · for what is worth knowing.`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDescriptions: false},
 	}
@@ -101,6 +104,8 @@ healthy, on an embedded Kubernetes control plane or on any cluster.
 	} {
 		root.AddCommand(add(g))
 	}
+	group(root)
+	wrap(root, streams.Out)
 	g.CompleteFlags(root)
 	explainUsage(root)
 	root.SetHelpCommand(newHelp())

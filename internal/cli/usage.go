@@ -67,9 +67,10 @@ func unknown(cmd *cobra.Command, word string) error {
 // newHelp is the command help, which fails for what is not a command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Help about any command",
-		Long:  "Print the help of a command.",
+		Use:     "help [command]",
+		GroupID: "other",
+		Short:   "Help about any command",
+		Long:    "Print the help of a command.",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			of, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {

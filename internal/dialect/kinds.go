@@ -168,6 +168,20 @@ func (c Catalogue) Find(name string) (Kind, error) {
 	return Kind{}, fmt.Errorf("%w %q: it is the name of several; use %s", ErrKind, name, strings.Join(names, " or "))
 }
 
+// FindAll are the kinds that commands call by a name, in every API group: an alias, the resource or the kind. With its group behind a
+// dot it is one.
+func (c Catalogue) FindAll(name string) []Kind {
+	name = strings.ToLower(name)
+	var found []Kind
+	for _, k := range c.Kinds() {
+		kind := strings.ToLower(k.GroupKind.Kind)
+		if slices.Contains(append([]string{k.Resource, kind, k.Resource + "." + k.Group, kind + "." + k.Group}, k.Aliases...), name) {
+			found = append(found, k)
+		}
+	}
+	return found
+}
+
 // maxSuggested is how many kinds an error names.
 const maxSuggested = 8
 

@@ -3,6 +3,7 @@ package boot
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,7 +45,7 @@ func NewLogs(g *console.Globals) *cobra.Command {
 		Long: `Print what the engine did, in these steps:
 
   1. read the journal that "headgate up" writes
-  2. print the lines of the unit (NAME alone is a Kustomization, or else any unit with that name), or all of them; a unit that
+  2. print the lines of the unit (NAME alone is any unit with that name), or all of them; a unit that
      deploys to another cluster is shown with it ("→ NAME")
   3. with --follow, keep printing new lines until Ctrl-C`,
 		Example:           "  headgate logs\n  headgate logs ks/apps\n  headgate logs -f",
@@ -57,7 +58,7 @@ func NewLogs(g *console.Globals) *cobra.Command {
 			return runLogs(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", console.DefaultNamespace, "namespace of the unit")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "namespace of the unit; by default it is searched for in all")
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing new lines")
 	return cmd
 }
@@ -66,7 +67,7 @@ func runLogs(ctx context.Context, o logsOptions) error {
 	only := console.Reference{}
 	var err error
 	if o.target != "" {
-		if only, err = o.ParseReference(o.target, o.namespace); err != nil {
+		if only, err = o.ParseReference(o.target, cmp.Or(o.namespace, console.DefaultNamespace)); err != nil {
 			return err
 		}
 	}
@@ -105,26 +106,27 @@ func (o logsOptions) chosen(ctx context.Context, only console.Reference, notes [
 	for _, n := range notes {
 		logged[n.Unit] = true
 	}
-	if logged[only.ID()] {
-		return only.ID(), nil
-	}
 	units := slices.SortedFunc(maps.Keys(logged), engine.UnitID.Compare)
-	if !strings.Contains(o.target, "/") {
-		named := slices.DeleteFunc(slices.Clone(units), func(id engine.UnitID) bool { return id.Name != only.Name })
-		if len(named) == 1 {
-			return named[0], nil
-		}
-		if len(named) > 1 {
-			return only.ID(), console.Hint(fmt.Errorf("several units are named %q: %v", only.Name, named), "headgate logs %s", named[0])
-		}
+	named := slices.DeleteFunc(slices.Clone(units), func(id engine.UnitID) bool { return !o.means(only, id) })
+	if len(named) == 1 {
+		return named[0], nil
 	}
 	client, err := o.Client()
 	if err == nil {
-		_, err = only.Get(ctx, client)
+		var picked console.Reference
+		if picked, err = o.Pick(ctx, client, console.Wanted{Target: o.target, Namespace: o.namespace, Verb: "logs", Takes: func(k console.Served) bool { return k.Unit }}); err == nil {
+			only = picked
+		}
+	}
+	if logged[only.ID()] && err == nil {
+		return only.ID(), nil
+	}
+	if len(named) > 1 {
+		return only.ID(), console.Hint(fmt.Errorf("several units are named %q: %v", only.Name, named), "headgate logs %s", named[0])
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		return only.ID(), only.Missing(ctx, client, "logs")
+		return only.ID(), err
 	case err != nil:
 		names := make([]string, len(units))
 		for i, id := range units {
@@ -134,6 +136,12 @@ func (o logsOptions) chosen(ctx context.Context, only console.Reference, notes [
 	}
 	fmt.Fprintf(o.IO.Err, "· the journal has no line about %s\n", only)
 	return only.ID(), nil
+}
+
+// means reports whether a unit of the journal may be the one that was named: "KIND/NAME" in any namespace where none is given, or "NAME" of any kind.
+func (o logsOptions) means(only console.Reference, id engine.UnitID) bool {
+	parts := strings.Count(o.target, "/")
+	return id.Name == only.Name && (parts == 0 || id.GroupKind() == only.GroupKind()) && (parts == 2 && id.Namespace == only.Namespace || parts < 2 && (o.namespace == "" || id.Namespace == o.namespace))
 }
 
 // readNotes reads what a journal has.

@@ -74,7 +74,7 @@ such as cnoe://shop/manifests in an Application at the top of PATH is a director
 
 With --package, the Applications of packages of idpbuilder are deployed, beside PATH or without one. Each directory that
 they name is served as a repository of its own.`,
-		Example: `  headgate up .                                 find the root, boot it, keep running
+		Example: `  headgate up                                   find the root of the current directory, boot it, keep running
   headgate up . --path clusters/staging         name the root
   headgate up . --path argocd/root.yaml         the root Application of an Argo CD
   headgate up . --secrets ~/.config/lab.sops.yaml   External Secrets from a file instead of a vault
@@ -87,7 +87,7 @@ they name is served as a repository of its own.`,
 			if len(args) > 0 {
 				o.path = addressOf(args[0])
 			} else if len(o.packages) == 0 {
-				return console.Hint(errors.New("there is nothing to boot: neither PATH nor --package is given"), "headgate up .")
+				o.path = "."
 			}
 			if err := errors.Join(o.secretStores.check(&o), o.promotions.check(&o)); err != nil {
 				return err

@@ -69,6 +69,15 @@ func (g *Globals) FindKind(name string) (Served, error) {
 	return ServedOf(k), Hint(err, "headgate get all")
 }
 
+// NamedKinds are the kinds that a person means by a name, in every API group.
+func (g *Globals) NamedKinds(name string) []Served {
+	var all []Served
+	for _, k := range g.Catalogue.FindAll(unversioned(name)) {
+		all = append(all, ServedOf(k))
+	}
+	return all
+}
+
 // FindGroupKind is the kind of an object that is known by its identity.
 func (g *Globals) FindGroupKind(gk schema.GroupKind) (Served, error) {
 	k, known := g.Catalogue.Kind(gk)
@@ -87,7 +96,11 @@ func (g *Globals) Known(gk schema.GroupKind) Served {
 // List lists the objects of a kind. A kind that the cluster does not serve has none when missing is
 // allowed: another version was installed into it.
 func (s Served) List(ctx context.Context, c dynamic.Interface, namespace string, missing bool) ([]*unstructured.Unstructured, error) {
-	list, err := s.in(c, namespace).List(ctx, metav1.ListOptions{})
+	return s.list(ctx, c, namespace, metav1.ListOptions{}, missing)
+}
+
+func (s Served) list(ctx context.Context, c dynamic.Interface, namespace string, of metav1.ListOptions, missing bool) ([]*unstructured.Unstructured, error) {
+	list, err := s.in(c, namespace).List(ctx, of)
 	if apierrors.IsNotFound(err) && missing {
 		return nil, nil
 	}
@@ -128,6 +141,8 @@ type Reference struct {
 	Namespace, Name string
 	// bare is set for a NAME alone that is the word for a kind: its own name is probably missing.
 	bare bool
+	// loose is set where no namespace was named: the object may be in another one than that of its kind.
+	loose bool
 }
 
 // String is Kind/namespace/name, or Kind/name of what is in no namespace.

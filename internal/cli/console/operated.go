@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -44,17 +45,18 @@ func (e *NotOperatedError) Error() string {
 }
 
 // OperatedReference reads what a verb for operations is about: "KIND NAME", "KIND/NAME", or NAME alone of the first kind that has
-// them. The reference is valid with a NotOperatedError, too.
-func OperatedReference[V dialect.Syncing](g *Globals, args []string, namespace string) (ref Reference, of V, err error) {
+// them, in a namespace that was given, or else in that of its kind. The reference is valid with a NotOperatedError, too.
+func OperatedReference[V dialect.Syncing](g *Globals, args []string, given string) (ref Reference, of V, err error) {
 	kind, title := g.OperatedKind()
 	target := Joined(args)
 	alone := !strings.Contains(target, "/")
 	if alone && len(kind.Aliases) > 0 {
 		target = kind.Aliases[0] + "/" + target
 	}
-	if ref, err = g.ParseReference(target, namespace); err != nil {
+	if ref, err = g.ParseReference(target, cmp.Or(given, DefaultNamespace)); err != nil {
 		return ref, of, err
 	}
+	ref.loose = given == "" && len(strings.Split(target, "/")) == 2
 	if alone {
 		_, err := g.Catalogue.Find(args[0])
 		ref.bare = err == nil
@@ -62,12 +64,6 @@ func OperatedReference[V dialect.Syncing](g *Globals, args []string, namespace s
 	of, can := g.Of(ref.GroupKind()).(V)
 	if can && of.Syncs(ref.GroupKind()) {
 		return ref, of, nil
-	}
-	if namespace == kind.Namespace && len(strings.Split(target, "/")) == 2 {
-		// That is where the operated kind is, not this one.
-		if ref, err = g.ParseReference(target, DefaultNamespace); err != nil {
-			return ref, of, err
-		}
 	}
 	return ref, of, Hint(&NotOperatedError{ref, kind.GroupKind.Kind + " of " + title}, "headgate get %s", kind.Plural())
 }

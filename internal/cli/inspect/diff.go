@@ -99,6 +99,10 @@ func diffRepository(ctx context.Context, o console.OfflineOptions, d *differ, li
 
 // diffLive compares a unit of the cluster with what its sources hold now.
 func diffLive(ctx context.Context, o console.OfflineOptions, d *differ, ref console.Reference) error {
+	ref, err := ref.Settle(ctx, d.client)
+	if err != nil {
+		return err
+	}
 	u, err := ref.Get(ctx, d.client)
 	if err != nil {
 		return err
@@ -137,6 +141,7 @@ func liveUnit(g *console.Globals, args []string, namespace string) (console.Refe
 	}
 	of, _ := g.Catalogue.Of(ref.GroupKind())
 	_, can := of.(dialect.Live)
+	ref = ref.Loose(len(args) == 1 && strings.Count(args[0], "/") == 1 || len(args) == 2 && !strings.Contains(args[1], "/"))
 	return ref, can && ref.Unit
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -174,6 +175,15 @@ func (f *forest) print(ctx context.Context, ref console.Reference, only *engine.
 
 // printNamed prints the tree of a unit as a person names it: a name alone may be that of any other kind, or of an object of a unit.
 func (f *forest) printNamed(ctx context.Context, ref console.Reference, name, namespace string) error {
+	if f.client != nil {
+		picked, err := f.Pick(ctx, f.client, console.Wanted{Target: name, Namespace: namespace, Verb: "tree"})
+		switch {
+		case err == nil:
+			ref = picked
+		case !apierrors.IsNotFound(err):
+			return err
+		}
+	}
 	err := f.print(ctx, ref, nil)
 	var missing *missingError
 	if f.client == nil || !errors.As(err, &missing) || missing.err == nil {

@@ -141,24 +141,21 @@ func (o getOptions) served() ([]console.Served, error) {
 		kinds = o.Kinds(func(k dialect.Kind) bool { return k.Category == o.category })
 	}
 	if o.kind != "" {
-		k, err := o.FindKind(o.kind)
-		if errors.Is(err, dialect.ErrKind) {
+		if kinds = o.NamedKinds(o.kind); len(kinds) == 0 {
+			_, err := o.FindKind(o.kind)
 			return nil, console.Hint(err, "headgate get all, or kubectl get %s", o.kind)
 		}
-		if err != nil {
-			return nil, err
-		}
-		kinds = []console.Served{k}
 	}
 	if len(o.kinds) > 0 {
 		kinds = nil
 	}
 	for _, name := range o.kinds {
-		k, err := o.FindKind(name)
-		if err != nil {
+		named := o.NamedKinds(name)
+		if len(named) == 0 {
+			_, err := o.FindKind(name)
 			return nil, err
 		}
-		kinds = append(kinds, k)
+		kinds = append(kinds, named...)
 	}
 	return kinds, nil
 }
@@ -183,7 +180,7 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 	var all []*unstructured.Unstructured
 	var there []string
 	for _, k := range kinds {
-		list, err := k.List(ctx, client, o.namespace, o.kind == "")
+		list, err := k.List(ctx, client, o.namespace, len(kinds) > 1)
 		if err != nil {
 			return nil, err
 		}
@@ -194,12 +191,16 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 			}
 		}
 	}
-	if len(there) == 0 && o.namespace != "" {
+	if len(there) == 0 {
+		where := "in the cluster"
+		if o.namespace != "" {
+			where = fmt.Sprintf("in namespace %q", o.namespace)
+		}
 		if err := console.CheckNamespace(ctx, client, o.namespace, "get all"); err != nil {
 			return nil, err
 		}
 		if len(o.asked) == 0 {
-			fmt.Fprintf(o.IO.Err, "· no %s in namespace %q\n", o.listed(), o.namespace)
+			fmt.Fprintf(o.IO.Err, "· no %s %s\n", o.listed(), where)
 		}
 	}
 	if err := o.missing(all, there); err != nil {
@@ -254,13 +255,16 @@ type columns struct {
 // columnsOf are the columns of a kind: those of its dialect, or of any.
 func columnsOf(g *console.Globals, name string) columns {
 	every := columns{Globals: g, titles: []string{"REVISION", "SUSPENDED"}}
-	kind, err := g.FindKind(name)
-	of, has := g.Of(kind.GroupKind()).(dialect.Tabular)
-	if err != nil || !has {
+	kinds := g.NamedKinds(name)
+	if len(kinds) != 1 {
+		return every
+	}
+	of, has := g.Of(kinds[0].GroupKind()).(dialect.Tabular)
+	if !has {
 		return every
 	}
 	c := columns{Globals: g, of: of}
-	if c.titles, c.whole = of.Columns(kind.GroupKind()); len(c.titles) == 0 {
+	if c.titles, c.whole = of.Columns(kinds[0].GroupKind()); len(c.titles) == 0 {
 		return every
 	}
 	return c

@@ -82,8 +82,7 @@ func (o getOptions) means(a asked, u *unstructured.Unstructured) bool {
 	if a.kind == "" || a.kind == "all" || o.IsCategory(a.kind) {
 		return true
 	}
-	kind, err := o.FindKind(a.kind)
-	return err == nil && kind.GroupKind() == console.GroupKindOf(u)
+	return slices.ContainsFunc(o.NamedKinds(a.kind), func(k console.Served) bool { return k.GroupKind() == console.GroupKindOf(u) })
 }
 
 // missing is an error that names what was named and is not in a list; there are the names of all objects of the kinds.

@@ -26,7 +26,7 @@ func NewTree(g *console.Globals) *cobra.Command {
 		Short: "Show the objects of a unit, and the units below it",
 		Long: `Show the objects of a unit, in these steps:
 
-  1. read the unit (NAME alone is a Kustomization, or else whatever has that name), or each root, which no unit declares, from the
+  1. read the unit (NAME alone is whatever has that name), or each root, which no unit declares, from the
      cluster or with --repository from a directory
   2. print the objects of its inventory, or those that it would apply; a Kustomization or a HelmRelease
      among them is gone into, with what it waits for, or came after, and where its chart comes from; units that own an object

@@ -26,7 +26,7 @@ func NewWhy(g *console.Globals) *cobra.Command {
 		Short:   "Show what something waits for, down to the cause",
 		Long: `Show what something waits for, in these steps:
 
-  1. read the unit or the source (NAME alone is a Kustomization, or else whatever has that name; package/NAME the object of a package), or find the
+  1. read the unit or the source (NAME alone is whatever has that name; of a Kustomization and the HelmRelease that it declares, the Kustomization; package/NAME the object of a package), or find the
      units that hold the object, by its kind or the short name that kubectl has for it; of an object that no unit holds, those whose operation
      or message names it
   2. print its state, and if it is not ready, continue with what it waits for: its source, its dependencies, and the units among its objects;
@@ -64,7 +64,7 @@ The exit code is 1 if it is not ready, or if the object is not healthy although 
 			return w.run(cmd.Context(), target)
 		},
 	}
-	cmd.Flags().StringP("namespace", "n", console.DefaultNamespace, "namespace of the object")
+	cmd.Flags().StringP("namespace", "n", "", "namespace of the object; by default it is searched for in all")
 	console.BindCluster(cmd, &cluster, "the cluster that the object is in, or that the unit deploys to")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml")
 	console.CompleteOutput(cmd, "json", "yaml")

@@ -19,16 +19,13 @@ import (
 
 // run explains what a person names: a unit or a source, or else an object.
 func (w *explainer) run(ctx context.Context, target string) error {
-	ref, err := w.ParseReference(target, cmp.Or(w.namespace, console.DefaultNamespace))
-	if err != nil {
+	ref, err := w.Pick(ctx, w.client, console.Wanted{Target: target, Namespace: w.namespace, Verb: "why"})
+	switch {
+	case errors.Is(err, dialect.ErrKind):
 		return w.object(ctx, target)
-	}
-	if w.namespace != "" && ref.Namespace != "" && strings.Count(target, "/") < 2 {
-		// The one of the kind is for where none was given.
-		ref.Namespace = w.namespace
-	}
-	err = w.declaring(ctx, ref)
-	if !apierrors.IsNotFound(err) {
+	case err == nil:
+		return w.declaring(ctx, ref)
+	case !apierrors.IsNotFound(err):
 		return err
 	}
 	namespace, name, pair := strings.Cut(target, "/")
@@ -41,7 +38,7 @@ func (w *explainer) run(ctx context.Context, target string) error {
 			return failed
 		}
 	}
-	return ref.Absent(ctx, w.client, "why", err)
+	return err
 }
 
 // declaring explains a unit or a source.

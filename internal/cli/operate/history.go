@@ -15,7 +15,7 @@ import (
 
 type historyOptions struct {
 	*console.Globals
-	namespace, output string
+	output string
 }
 
 // NewHistory is the command that lists what was synced.
@@ -38,7 +38,7 @@ its repository.`,
 			if err := console.CheckOutput(o.output, "json", "yaml"); err != nil {
 				return err
 			}
-			ref, of, err := console.OperatedReference[dialect.Historic](g, args, o.namespace)
+			ref, of, err := console.OperatedReference[dialect.Historic](g, args, console.GivenNamespace(cmd))
 			if other := (*console.NotOperatedError)(nil); errors.As(err, &other) {
 				return runReleases(cmd.Context(), o, ref, err)
 			}
@@ -48,7 +48,7 @@ its repository.`,
 			return runHistory(cmd.Context(), o, ref, of)
 		},
 	}
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", console.OperatedNamespace(g), "namespace of the Application, or of the HelmRelease")
+	cmd.Flags().StringP("namespace", "n", "", "namespace of the Application, or of the HelmRelease; by default it is searched for in all")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml")
 	console.CompleteOutput(cmd, "json", "yaml")
 	return cmd
@@ -57,6 +57,9 @@ its repository.`,
 func runHistory(ctx context.Context, o historyOptions, ref console.Reference, of dialect.Historic) error {
 	client, err := o.Client()
 	if err != nil {
+		return err
+	}
+	if ref, err = ref.Settle(ctx, client); err != nil {
 		return err
 	}
 	u, err := ref.GetFor(ctx, client, "history")
@@ -91,6 +94,9 @@ func runReleases(ctx context.Context, o historyOptions, ref console.Reference, r
 	of, can := o.Of(ref.GroupKind()).(dialect.Releasing)
 	if !can {
 		return refusal
+	}
+	if ref, err = ref.Settle(ctx, client); err != nil {
+		return err
 	}
 	u, err := ref.Get(ctx, client)
 	if err != nil {

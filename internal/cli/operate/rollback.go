@@ -29,7 +29,6 @@ type rollbackOptions struct {
 // NewRollback is the command that goes back to an entry of the history.
 func NewRollback(g *console.Globals) *cobra.Command {
 	o := rollbackOptions{Globals: g}
-	var namespace string
 	cmd := &cobra.Command{
 		Use:   "rollback [app] NAME [ID]",
 		Short: "Roll an Application of Argo CD back, and hold it there",
@@ -49,14 +48,14 @@ a sync. The exit code is 1 if the sync failed. A Kustomization or a HelmRelease 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, o.id = splitID(g, args)
 			var err error
-			if o.ref, o.of, err = console.OperatedReference[dialect.Reverting](g, args, namespace); err != nil {
+			if o.ref, o.of, err = console.OperatedReference[dialect.Reverting](g, args, console.GivenNamespace(cmd)); err != nil {
 				return revertible(o.ref, err)
 			}
 			return runRollback(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&namespace, "namespace", "n", console.OperatedNamespace(g), "namespace of the Application")
+	f.StringP("namespace", "n", "", "namespace of the Application; by default it is searched for in all")
 	f.DurationVar(&o.hold, "for", time.Hour, "how long to suspend automated syncs; 0 for no pin")
 	f.BoolVar(&o.prune, "prune", false, "delete objects that the entry does not declare")
 	f.BoolVar(&o.unpin, "unpin", false, "only resume automated syncs")
@@ -97,6 +96,9 @@ func runRollback(ctx context.Context, o rollbackOptions) error {
 	defer cancel()
 	client, err := o.Client()
 	if err != nil {
+		return err
+	}
+	if o.ref, err = o.ref.Settle(ctx, client); err != nil {
 		return err
 	}
 	if o.unpin {

@@ -36,7 +36,7 @@ type syncOptions struct {
 func NewSync(g *console.Globals) *cobra.Command {
 	o := syncOptions{Globals: g}
 	cmd := &cobra.Command{
-		Use:     "sync KIND/NAME | sync KIND NAME | sync KIND --all",
+		Use:     "sync KIND/NAME | sync KIND NAME | sync NAME | sync KIND --all",
 		Aliases: []string{"reconcile"},
 		Short:   "Reconcile now, and wait for the result",
 		Long: `Reconcile a unit (ks, hr), a source (git, oci, bucket, helm, chart), or an object
@@ -48,7 +48,8 @@ of image automation (imgrepo, imgpol, imgupd), in these steps:
   3. with --dependents, do the same for what reads the source or depends on the unit, recursively
 
 Each object is synced once, as soon as its predecessors are done; independent objects are
-synced at the same time. NAME alone is a Kustomization. Suspended objects are skipped, and refused if
+synced at the same time. A NAME alone, or without -n, is searched for in the whole cluster: of a Kustomization
+and the HelmRelease of its name that it declares, it is the Kustomization. Suspended objects are skipped, and refused if
 they are named. The exit code is 1 if a synced object is not ready afterwards.
 
 For a named HelmRelease, --force runs an install or an upgrade once even if it is not due, and
@@ -71,9 +72,12 @@ that cannot be changed.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.namespace, "namespace", "n", console.DefaultNamespace, "namespace of the object")
+	f.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the object; by default it is searched for in all")
 	f.BoolVar(&o.all, "all", false, "every object of the kind, in every namespace")
 	f.BoolVar(&o.source, "source", true, "fetch the source first")
+	f.BoolVar(&o.source, "with-source", true, "")
+	// It is how the flux command calls it.
+	_ = f.MarkHidden("with-source")
 	f.BoolVar(&o.dependents, "dependents", false, "then sync its dependents")
 	f.BoolVar(&o.force, "force", false, "install or upgrade a HelmRelease once, even if not due; Application: recreate objects that cannot be changed")
 	f.BoolVar(&o.reset, "reset", false, "reset the failures of a HelmRelease")
@@ -89,14 +93,18 @@ func runSync(ctx context.Context, o syncOptions) error {
 	if err != nil {
 		return err
 	}
-	if of := o.operated(); of != nil {
-		return runOperations(ctx, o, client, of)
+	refs, err := o.targets(ctx, client)
+	if err != nil {
+		return err
+	}
+	if of := o.operated(refs); of != nil {
+		return runOperations(ctx, o, client, of, refs)
 	}
 	if given := o.app.given(); given != "" {
 		return console.Hint(fmt.Errorf("%s is for Applications of Argo CD", given), "headgate sync app NAME %s", given)
 	}
 	s := &syncer{syncOptions: o, client: client, session: console.NewSession(o.Globals, client), turns: map[engine.UnitID]*turn{}}
-	if err := s.plan(ctx); err != nil {
+	if err := s.plan(ctx, refs); err != nil {
 		return err
 	}
 	return s.run(ctx)
@@ -209,11 +217,8 @@ func (o syncOptions) targets(ctx context.Context, client dynamic.Interface) ([]c
 	case o.all:
 		return o.allOf(ctx, client, o.args[0])
 	}
-	target := o.args[0]
-	if len(o.args) > 1 {
-		target += "/" + o.args[1]
-	}
-	ref, err := o.ParseReference(target, o.namespace)
+	wanted := console.Wanted{Target: console.Joined(o.args), Namespace: o.namespace, Verb: "sync", Takes: func(k console.Served) bool { return !k.Static }}
+	ref, err := o.Pick(ctx, client, wanted)
 	if err == nil && ref.Static {
 		return nil, fmt.Errorf("%s: objects of kind %s cannot be synced", ref, ref.Kind)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
@@ -57,24 +56,25 @@ func (o syncOptions) operation() dialect.SyncOptions {
 }
 
 // operated is the dialect of the requested objects if they are synced by operations; nil for others.
-func (o syncOptions) operated() dialect.Syncing {
-	first, _, _ := strings.Cut(o.args[0], "/")
-	kind, err := o.FindKind(first)
+func (o syncOptions) operated(refs []console.Reference) dialect.Syncing {
+	var kind console.Served
+	switch {
+	case len(refs) > 0:
+		kind = refs[0].Served
+	default:
+		kind, _ = o.FindKind(o.args[0])
+	}
 	of, can := o.Of(kind.GroupKind()).(dialect.Syncing)
-	if err != nil || !can || !of.Syncs(kind.GroupKind()) || !o.all && len(o.args) < 2 && !strings.Contains(o.args[0], "/") {
+	if !can || !of.Syncs(kind.GroupKind()) {
 		return nil
 	}
 	return of
 }
 
 // runOperations syncs objects by operations, all at the same time.
-func runOperations(ctx context.Context, o syncOptions, client dynamic.Interface, of dialect.Syncing) error {
+func runOperations(ctx context.Context, o syncOptions, client dynamic.Interface, of dialect.Syncing, refs []console.Reference) error {
 	if o.reset || o.dependents {
 		return console.Hint(errors.New("--reset and --dependents do not apply to Applications"), "headgate sync app NAME")
-	}
-	refs, err := o.targets(ctx, client)
-	if err != nil {
-		return err
 	}
 	s, reached := console.NewSession(o.Globals, client), make([]bool, len(refs))
 	group, ctx := errgroup.WithContext(ctx)

@@ -16,11 +16,7 @@ import (
 )
 
 // plan says what is synced: what is requested, the sources before it, and what depends on it.
-func (s *syncer) plan(ctx context.Context) error {
-	targets, err := s.targets(ctx, s.client)
-	if err != nil {
-		return err
-	}
+func (s *syncer) plan(ctx context.Context, targets []console.Reference) error {
 	for _, ref := range targets {
 		if (s.force || s.reset) && !s.forces(ref) {
 			return console.Hint(fmt.Errorf("--force and --reset require a HelmRelease, but %s is not one", ref), "headgate sync hr NAME --force")

@@ -13,7 +13,6 @@ import (
 
 // NewTerminate is the command that ends a running sync.
 func NewTerminate(g *console.Globals) *cobra.Command {
-	var namespace string
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "terminate [app] NAME",
@@ -29,7 +28,7 @@ The same revision is not synced automatically afterwards. The exit code is 1 if 
 		ValidArgsFunction: g.CompleteOperated,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ref, of, err := console.OperatedReference[dialect.Terminating](g, args, namespace)
+			ref, of, err := console.OperatedReference[dialect.Terminating](g, args, console.GivenNamespace(cmd))
 			if err != nil {
 				return err
 			}
@@ -38,7 +37,7 @@ The same revision is not synced automatically afterwards. The exit code is 1 if 
 			return runTerminate(ctx, g, ref, of)
 		},
 	}
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", console.OperatedNamespace(g), "namespace of the Application")
+	cmd.Flags().StringP("namespace", "n", "", "namespace of the Application; by default it is searched for in all")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long to wait")
 	return cmd
 }
@@ -46,6 +45,9 @@ The same revision is not synced automatically afterwards. The exit code is 1 if 
 func runTerminate(ctx context.Context, g *console.Globals, ref console.Reference, of dialect.Terminating) error {
 	client, err := g.Client()
 	if err != nil {
+		return err
+	}
+	if ref, err = ref.Settle(ctx, client); err != nil {
 		return err
 	}
 	u, err := ref.GetFor(ctx, client, "terminate")
