@@ -11,7 +11,7 @@ import (
 func (f Facts) Want() Key {
 	return Key{
 		Generation: f.Unit.Generation, Revision: f.Source.Revision, Digest: f.Source.Digest,
-		Requested: f.Unit.Requested, Inputs: f.Inputs,
+		Requested: f.Unit.Requested, Steered: f.Unit.Steered, Inputs: f.Inputs,
 	}
 }
 

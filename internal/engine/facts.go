@@ -76,6 +76,8 @@ type Key struct {
 	// Digest is that of the source's tree: what a source includes changes without its revision.
 	Digest    string
 	Requested string
+	// Steered is what annotations say by which a person answers a message.
+	Steered string
 	// Inputs counts the changes of the objects that the render reads beside its source.
 	Inputs uint64
 }
@@ -91,6 +93,8 @@ func (k Key) Superseded(by Key) string {
 		return "superseded by a change of its object"
 	case k.Requested != by.Requested:
 		return "superseded by a requested reconciliation"
+	case k.Steered != by.Steered:
+		return "superseded by an annotation"
 	case k.Inputs != by.Inputs:
 		return "superseded by a change of what its render reads"
 	}

@@ -191,6 +191,8 @@ type Unit struct {
 	Handled string
 	// LetGo is what a person does to have the unit deleted without its objects.
 	LetGo string
+	// Steered is what annotations say by which a person answers its messages: another one begins a pass.
+	Steered string
 	// DeletionHold is how long its deletions wait for other units, as its annotation of that name says.
 	DeletionHold string
 	// Project is that of an Application, and Confined is set where the unit may refer to nothing in other namespaces.

@@ -161,6 +161,7 @@ func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(
 		return
 	}
 	r.takeResults(u, acted)
+	r.noteMarks(u, acted.Results)
 	came := r.awaitNeeds(u)
 	u.stirred = came || u.stirred
 	failure := acted.Failure

@@ -151,7 +151,7 @@ func (r *Runner) hasClaimed(u *unit) bool {
 		return false
 	}
 	is, want := u.claimed, u.rendering.key
-	is.Requested, want.Requested = "", ""
+	is.Requested, want.Requested, is.Steered, want.Steered = "", "", "", ""
 	return is == want
 }
 

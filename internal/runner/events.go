@@ -64,7 +64,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 func (u *unit) differs(declared engine.Unit) bool {
 	return u.Generation != declared.Generation || u.Requested != declared.Requested ||
 		u.Suspended != declared.Suspended || u.Source != declared.Source || u.Target != declared.Target || u.Deleting != declared.Deleting ||
-		u.refusal != declared.Invalid || u.DeletionHold != declared.DeletionHold || !slices.Equal(u.Dependencies, declared.Dependencies)
+		u.refusal != declared.Invalid || u.DeletionHold != declared.DeletionHold || u.Steered != declared.Steered || !slices.Equal(u.Dependencies, declared.Dependencies)
 }
 
 // resolve has dependencies on objects that declare units be dependencies on these.
@@ -233,6 +233,7 @@ func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {
 			r.resume(u)
 		}
 	}
+	r.steer(u, id)
 	u.stirred = true
 	r.observed(u)
 	if u.owned[id] {

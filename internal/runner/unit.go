@@ -66,6 +66,8 @@ type unit struct {
 	unpermitted map[engine.ObjectID]bool
 	// disputed are objects of which the last apply found fields declared otherwise than their owners declare them.
 	disputed map[engine.ObjectID]bool
+	// steered are objects with which something failed, and how they were marked then: marked otherwise, that is tried again at once.
+	steered map[engine.ObjectID]engine.Marks
 	// skipped are objects that the last apply left alone: their health does not count.
 	skipped map[engine.ObjectID]bool
 	// needs is what the objects of the pass need before they can be applied.

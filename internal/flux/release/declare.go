@@ -27,7 +27,7 @@ func Declare(t policies.Policy, hr *helmv2.HelmRelease) engine.Unit {
 		Interval: hr.Spec.Interval.Duration, RetryInterval: hr.Spec.Interval.Duration, Timeout: hr.GetTimeout().Duration,
 		Prune: true, Deletion: engine.DeletionDelete,
 		Applied: hr.Status.LastAttemptedRevision, Handled: hr.Status.LastHandledReconcileAt,
-		DeletionHold: hr.Annotations[engine.DeletionHold], Confined: t.NoCrossNamespaceRefs,
+		DeletionHold: hr.Annotations[engine.DeletionHold], Steered: engine.SteeredBy(hr.Annotations, allowReinstall, helmv2.ResetRequestAnnotation), Confined: t.NoCrossNamespaceRefs,
 	}
 	u.Target.Owner = toolkit.ReleaseOwner
 	if hr.Status.Inventory != nil {

@@ -41,7 +41,7 @@ func Declare(t policies.Policy, rs *fluxcdv1.ResourceSet) engine.Unit {
 		Prune: true, Force: rs.Annotations[fluxcdv1.ForceAnnotation] == fluxcdv1.EnabledValue, Deletion: engine.DeletionDelete,
 		Health:  engine.HealthPolicy{Wait: rs.Spec.Wait},
 		Applied: rs.Status.LastAppliedRevision, Handled: rs.Status.LastHandledReconcileAt,
-		DeletionHold: rs.Annotations[engine.DeletionHold], Confined: t.NoCrossNamespaceRefs,
+		DeletionHold: rs.Annotations[engine.DeletionHold], Steered: engine.SteeredBy(rs.Annotations, fluxcdv1.ForceAnnotation), Confined: t.NoCrossNamespaceRefs,
 	}
 	u.Target.Owner = toolkit.ResourceSetOwner
 	if rs.Status.Inventory != nil {
