@@ -136,11 +136,18 @@ func (e *Engine) derive(a *app) news {
 	a.unverified = verify(a.project, now.Keys, a.origins)
 	e.settings.Recheck(a.id, e.permittedAhead(a))
 	n := news{unit: e.unitOf(a, now), keys: a.keys, follow: !slices.Equal(a.wanted, a.keys), stir: wakes(obj, &a.view)}
-	a.wanted, a.place = a.keys, n.unit.Target
-	if asked && (obj.Annotations[v1alpha1.RefreshAnnotation] != "" || a.unbegun()) {
+	if asked && (obj.Annotations[v1alpha1.RefreshAnnotation] != "" || a.unbegun()) || a.rereads() {
 		a.awaits = e.feeds.Refresh(a.keys)
 	}
+	a.wanted, a.pinned, a.place = a.keys, obj.Annotations[AnnotationPin], n.unit.Target
 	return n
+}
+
+// rereads reports whether an Application reads other revisions than before, or is held at another one: what was requested of those that
+// it has read until then says nothing of these. The caller holds the lock.
+func (a *app) rereads() bool {
+	known := len(a.wanted) > 0 || a.awaits > 0
+	return known && len(a.keys) > 0 && (a.pinned != a.obj.Annotations[AnnotationPin] || !slices.Equal(a.wanted, a.keys))
 }
 
 // reads works out what an Application reads: nothing that its project does not permit, since a fetch brings the logins of the

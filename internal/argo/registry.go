@@ -110,8 +110,9 @@ type app struct {
 	// governs is the project that held when the last project changed. What was read of the Application since does not change it.
 	governs *policy.Project
 
-	// wanted are the keys that are followed.
+	// wanted are the keys that are followed, pinned is at what the Application was held when they were read.
 	wanted []feeds.Key
+	pinned string
 
 	// view is what the last comparison and the last operation gave.
 	view view
