@@ -81,7 +81,7 @@ func forPeople() []Name {
 			Key:     "headgate.dev/deletion-hold",
 			Kinds:   units,
 			Pattern: `0|(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+`,
-			Text:    "How long the deletions of the unit wait at most for other units that may be about to declare the objects: `0s` deletes at once. `--deletion-hold` otherwise.",
+			Text:    "How long the deletions of the unit wait at most for other units that may be about to declare the objects, or that have objects in a Namespace or of a definition which is deleted: `0s` deletes at once. `--deletion-hold` otherwise.",
 			Good:    []string{"0s", "30m", "1h30m"},
 			Bad:     []string{"never", "-1s", "30"},
 		},

@@ -18,6 +18,8 @@ type Drift struct {
 	ID engine.ObjectID
 	// Manager is the field manager that made the change, empty when the object was deleted.
 	Manager string
+	// With is with what it was deleted and by whom, where that is known.
+	With string
 	// Fields are the declared fields that were different, at most a few of them; never values,
 	// which may be secret.
 	Fields []string
@@ -25,6 +27,9 @@ type Drift struct {
 
 // String tells the drift in one line.
 func (d Drift) String() string {
+	if d.Manager == "" && d.With != "" {
+		return fmt.Sprintf("%s was deleted %s", d.ID, d.With)
+	}
 	if d.Manager == "" {
 		return fmt.Sprintf("%s was deleted by another client", d.ID)
 	}

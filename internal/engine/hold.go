@@ -33,6 +33,8 @@ type Doomed struct {
 	Objects []ObjectID
 	// Along are those that are deleted with one of them, which declares a unit.
 	Along map[ObjectID][]ObjectID
+	// Occupants are the other units with objects in one of them, which is a Namespace or a definition.
+	Occupants map[ObjectID][]Occupant
 	// Since is when objects were held first, and Now is the time.
 	Since map[ObjectID]time.Time
 	Now   time.Time
@@ -89,6 +91,7 @@ func Barrier(u Reader, others []Reader, doomed Doomed) Hold {
 			h.Failing = h.Failing && late.Failure != ""
 		}
 	}
+	h.occupied(doomed)
 	h.Stuck, h.Failing = h.Stuck && len(h.Waits) > 0, h.Failing && len(h.Late) > 0
 	slices.SortFunc(h.Waits, func(a, b Wait) int { return strings.Compare(a.Reason, b.Reason) })
 	if len(h.Waits) > 0 {

@@ -173,9 +173,11 @@ func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(
 			// What was missing exists by now, and sends no more events.
 			failure.Transient, failure.After, acted.Terminal = true, 0, false
 		}
+		r.nameRazers(u, acted.Results, failure)
 		r.fail(u, *failure, acted.Terminal)
 		return
 	}
+	r.nameRazers(u, acted.Results, nil)
 	then(u, acted)
 	if came {
 		r.resume(u)

@@ -61,6 +61,9 @@ func (r *Runner) count(u *unit, result apply.Result) {
 		if result.Err == nil && result.Wait == nil {
 			u.changes = append(u.changes, result)
 			r.stats.Applied++
+			if result.Action == engine.Delete {
+				r.razes(u, result.Entry.ID)
+			}
 		}
 	case engine.Unchanged, engine.Skip:
 		r.stats.Unchanged++
@@ -148,8 +151,14 @@ func (r *Runner) countDrift(u *unit, results []apply.Result) {
 			continue
 		}
 		drift := *result.Drift
+		if drift.Manager == "" {
+			drift.With = r.razedWith(drift.ID)
+		}
 		now, t := time.Now(), r.tugOf(drift.ID)
-		id, times, back := u.ID, t.count(drift, now), t.delay(now)
+		id, times, back := u.ID, 1, time.Duration(0)
+		if drift.With == "" {
+			times, back = t.count(drift, now), t.delay(now)
+		}
 		text := "drift corrected: " + drift.String()
 		if back > 0 {
 			text = fmt.Sprintf("tug-of-war: %s, %d times; next correction in %s", drift, times, back)

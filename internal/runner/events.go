@@ -234,6 +234,10 @@ func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {
 		}
 	}
 	r.steer(u, id)
+	if _, there := r.record(u, id); !there {
+		// A Namespace that another unit would delete may be empty by now.
+		r.markAll(r.holding)
+	}
 	u.stirred = true
 	r.observed(u)
 	if u.owned[id] {

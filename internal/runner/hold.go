@@ -70,7 +70,7 @@ func (r *Runner) doomed(u *unit, entries []engine.Entry) engine.Doomed {
 	bound, _ := engine.HoldBound(u.DeletionHold, cmp.Or(r.cfg.DeletionHold, engine.HoldFor))
 	d := engine.Doomed{
 		Objects: make([]engine.ObjectID, len(entries)), Along: map[engine.ObjectID][]engine.ObjectID{},
-		Since: u.heldSince, Now: time.Now(), Bound: bound,
+		Since: u.heldSince, Now: time.Now(), Bound: bound, Occupants: r.occupantsOf(u, entries),
 	}
 	for i, e := range entries {
 		d.Objects[i] = e.ID

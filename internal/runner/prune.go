@@ -120,6 +120,7 @@ func (r *Runner) pruned(id engine.UnitID, p *engine.Pass, results []apply.Result
 	u.busy, u.pruning = false, false
 	failure := r.takeDeletions(u, results)
 	r.reconsider(u)
+	r.wakeHolding()
 	r.mark(id)
 	if u.pass != p {
 		return
@@ -148,6 +149,7 @@ func (r *Runner) takeDeletions(u *unit, results []apply.Result) *engine.Failure 
 			r.stats.Deleted++
 			if result.Action == engine.Delete {
 				u.changes = append(u.changes, result)
+				r.razes(u, result.Entry.ID)
 			}
 		}
 	}

@@ -155,6 +155,8 @@ type Runner struct {
 	// regraph is set when dependencies changed since cycles were last searched for.
 	regraph bool
 	tug     map[engine.ObjectID]tug
+	// razed are Namespaces and definitions that a unit deleted with objects of others.
+	razed map[engine.ObjectID]razed
 	// unwritten are the units whose state waits to be written; writing counts the writes in progress.
 	unwritten []engine.UnitID
 	writing   int
@@ -181,7 +183,7 @@ func New(cfg Config) *Runner {
 		bySource: index[engine.SourceID]{}, byObject: index[engine.ObjectID]{},
 		dependents: index[engine.UnitID]{}, byKind: index[kindIn]{},
 		holding: map[engine.UnitID]bool{}, needy: map[engine.UnitID]bool{}, cycles: map[engine.UnitID][]engine.UnitID{},
-		tug: map[engine.ObjectID]tug{}, targets: targets{held: map[engine.Target]*target{}, dialling: map[string]*sync.Mutex{}},
+		tug: map[engine.ObjectID]tug{}, razed: map[engine.ObjectID]razed{}, targets: targets{held: map[engine.Target]*target{}, dialling: map[string]*sync.Mutex{}},
 		evaluations: rounds.NewBoundedSlots(evaluators, evaluatorsEach),
 	}
 }
