@@ -232,7 +232,7 @@ func (a *Applier) live(id engine.ObjectID) engine.Live {
 func liveOf(rec cluster.Record) engine.Live {
 	return engine.Live{
 		Exists: true, UID: string(rec.UID), Version: rec.ResourceVersion, Owned: rec.Owned, Updated: rec.Updated, Stray: rec.Stray,
-		Marks: rec.Marks,
+		Marks: rec.Marks, Owner: rec.Unit.String(),
 	}
 }
 

@@ -67,7 +67,7 @@ func mergeStrays(entries []metav1.ManagedFieldsEntry, ours Names, apiVersion str
 			merged = merged.Union(set)
 			continue
 		}
-		taken, kept, err := cluster.StrayFields(&e, ours.Prefix)
+		taken, kept, err := cluster.StrayFields(&e, ours.Prefix, ours.Name, ours.Namespace)
 		if err != nil {
 			return nil, false, err
 		}

@@ -155,6 +155,9 @@ func (w *write) plan() engine.Action {
 	if change.Action == engine.Skip && w.live.Marks.HandsOff {
 		w.applier.remember(w.id(), engine.Memory{Left: true})
 	}
+	if labels := w.desired.GetLabels(); change.Action == engine.Unchanged && w.live.Owner != labels[w.applier.names.Namespace]+"/"+labels[w.applier.names.Name] {
+		return engine.Configure
+	}
 	return change.Action
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,9 +16,9 @@ import (
 
 // StrayFields are the fields that are taken over from a manager when its object is applied, nil for none: what
 // kubectl wrote by hand, and what was written before field managers were recorded. Kept is what stays the
-// manager's: marks that a user set in the cluster to control how the object is applied, and the time of a restart that a user has requested by
-// "kubectl rollout restart".
-func StrayFields(e *metav1.ManagedFieldsEntry, prefix string) (taken, kept *fieldpath.Set, err error) {
+// manager's: marks that a user set in the cluster to control how the object is applied, the labels by which it is a unit's, and the time of a
+// restart that a user has requested by "kubectl rollout restart".
+func StrayFields(e *metav1.ManagedFieldsEntry, prefix string, owner ...string) (taken, kept *fieldpath.Set, err error) {
 	if e.Subresource != "" || !strings.HasPrefix(e.Manager, "kubectl") && e.Manager != "before-first-apply" {
 		return nil, nil, nil
 	}
@@ -30,7 +31,7 @@ func StrayFields(e *metav1.ManagedFieldsEntry, prefix string) (taken, kept *fiel
 	marks, maps := fieldpath.NewSet(), fieldpath.NewSet()
 	all.Iterate(func(p fieldpath.Path) {
 		switch {
-		case isMark(p, prefix), is(p, restart):
+		case isMark(p, prefix), isLabel(p, owner), is(p, restart):
 			marks.Insert(p.Copy())
 		case len(p) == 2 && inMetadata(p), is(p, restart[:len(restart)-1]):
 			maps.Insert(p.Copy())
@@ -49,6 +50,11 @@ func StrayFields(e *metav1.ManagedFieldsEntry, prefix string) (taken, kept *fiel
 // isMark reports whether a field is an annotation or a label that steers how its object is applied.
 func isMark(p fieldpath.Path, prefix string) bool {
 	return len(p) == 3 && inMetadata(p) && p[2].FieldName != nil && engine.IsMark(*p[2].FieldName, prefix)
+}
+
+// isLabel reports whether a field is one of some labels.
+func isLabel(p fieldpath.Path, names []string) bool {
+	return len(p) == 3 && inMetadata(p) && *p[1].FieldName == "labels" && p[2].FieldName != nil && slices.Contains(names, *p[2].FieldName)
 }
 
 // restart is the field that "kubectl rollout restart" sets.
@@ -79,9 +85,9 @@ func ownedFields(entries []metav1.ManagedFieldsEntry, own Ownership) (digest str
 		switch {
 		case e.Subresource != "":
 		case e.Manager == own.Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.FieldsV1 != nil:
-			digest = fieldsDigest(e)
+			digest = digestOf(withoutLabels(e.FieldsV1.GetRawBytes(), own.Label, own.NamespaceLabel))
 		default:
-			taken, _, err := StrayFields(e, own.Prefix)
+			taken, _, err := StrayFields(e, own.Prefix, own.Label, own.NamespaceLabel)
 			stray = stray || err != nil || taken != nil
 		}
 	}
@@ -92,13 +98,28 @@ func updatedFields(entries []metav1.ManagedFieldsEntry, manager string) string {
 	for i := range entries {
 		e := &entries[i]
 		if e.Subresource == "" && e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.FieldsV1 != nil {
-			return fieldsDigest(e)
+			return digestOf(e.FieldsV1.GetRawBytes())
 		}
 	}
 	return ""
 }
 
-func fieldsDigest(e *metav1.ManagedFieldsEntry) string {
-	sum := sha256.Sum256(e.FieldsV1.GetRawBytes())
+// withoutLabels are managed fields without some labels, as the server writes them: a change of its owner changes nothing that is declared.
+func withoutLabels(fields []byte, names ...string) []byte {
+	if names[0] == "" {
+		return fields
+	}
+	// What is left empty is not there where another manager has all of it.
+	for _, name := range append(names, "labels", "metadata") {
+		field := `"f:` + name + `":{}`
+		for _, text := range []string{field + ",", "," + field, field} {
+			fields = bytes.ReplaceAll(fields, []byte(text), nil)
+		}
+	}
+	return fields
+}
+
+func digestOf(fields []byte) string {
+	sum := sha256.Sum256(fields)
 	return hex.EncodeToString(sum[:16])
 }

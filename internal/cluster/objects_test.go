@@ -95,11 +95,21 @@ func TestOwnedFields(t *testing.T) {
 		"status":        {"but not those of a subresource", []metav1.ManagedFieldsEntry{ours, fields("kubectl", "scale", metav1.ManagedFieldsOperationUpdate, `{"f:a":{}}`)}, true, false},
 		"a mark":        {"nor a mark that somebody set, with the map that it is in", []metav1.ManagedFieldsEntry{ours, fields("kubectl-annotate", "", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:annotations":{".":{},"f:a.b/ssa":{}}}}`)}, true, false},
 		"and another":   {"but other annotations beside it are", []metav1.ManagedFieldsEntry{ours, fields("kubectl-annotate", "", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:annotations":{"f:c.d/x":{},"f:a.b/ssa":{}}}}`)}, true, true},
-		"our update":    {"what we wrote otherwise than by apply is not ours", []metav1.ManagedFieldsEntry{fields("ours", "", metav1.ManagedFieldsOperationUpdate, `{"f:data":{}}`)}, false, false},
+		"an owner":      {"nor a label by which it is a unit's, whoever has it", []metav1.ManagedFieldsEntry{ours, fields("kubectl-label", "", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:labels":{"f:c.d/name":{}}}}`)}, true, false},
+		"our owner": {"nor our own", []metav1.ManagedFieldsEntry{
+			fields("ours", "", metav1.ManagedFieldsOperationApply, `{"f:data":{},"f:metadata":{"f:labels":{"f:c.d/name":{},"f:c.d/namespace":{}}}}`),
+		}, true, false},
+		"one of two": {"nor the one that is left", []metav1.ManagedFieldsEntry{
+			fields("ours", "", metav1.ManagedFieldsOperationApply, `{"f:data":{},"f:metadata":{"f:labels":{"f:c.d/namespace":{}}}}`),
+		}, true, false},
+		"a label": {"but another label is", []metav1.ManagedFieldsEntry{
+			fields("ours", "", metav1.ManagedFieldsOperationApply, `{"f:data":{},"f:metadata":{"f:labels":{"f:app":{},"f:c.d/namespace":{}}}}`),
+		}, false, false},
+		"our update": {"what we wrote otherwise than by apply is not ours", []metav1.ManagedFieldsEntry{fields("ours", "", metav1.ManagedFieldsOperationUpdate, `{"f:data":{}}`)}, false, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			digest, stray := ownedFields(c.entries, Ownership{Manager: "ours", Prefix: "a.b/"})
+			digest, stray := ownedFields(c.entries, Ownership{Manager: "ours", Prefix: "a.b/", Label: "c.d/name", NamespaceLabel: "c.d/namespace"})
 			if (digest == base) != c.same || stray != c.stray {
 				t.Errorf("%s: the same is %v, stray is %v", c.reason, digest == base, stray)
 			}

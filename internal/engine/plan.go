@@ -24,6 +24,8 @@ type Live struct {
 	Stray bool
 	// Marks are those that it has in the cluster, which a user may have set there.
 	Marks Marks
+	// Owner is the unit that its labels name, as namespace/name. Another one is no drift: the next pass names the right one again.
+	Owner string
 }
 
 // Memory is what was recorded when an object was last applied, or compared with what is declared.
