@@ -219,11 +219,37 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	}
 	if dep.Source == u.Source && u.Sourced() {
 		fact, _ := r.sources.Source(u.Source)
-		if dep.applied != fact.Revision || !dep.Suspended && !fact.In(dep.last.Key) {
+		switch late := r.late(dep, fact, map[*unit]bool{}); late {
+		case nil:
+		case dep:
 			return false, fmt.Sprintf("has not applied %q yet", fact.Revision)
+		default:
+			return false, fmt.Sprintf("%s, on which it depends, has not applied %q yet", late.ID, fact.Revision)
 		}
 	}
 	return true, ""
+}
+
+// late is the unit that has not applied what their source has, of one and those of the same source on which it depends; nil when each has. One
+// that has applied a revision which came back may not have come to the one between, which those on which it depends have applied.
+func (r *Runner) late(u *unit, fact engine.SourceFact, seen map[*unit]bool) *unit {
+	if u.applied != fact.Revision || !u.Suspended && !fact.In(u.last.Key) {
+		return u
+	}
+	seen[u] = true
+	if u.Suspended {
+		return nil
+	}
+	for _, d := range u.Dependencies {
+		dep := r.units[d.Unit]
+		if dep == nil || d.Expr != "" || dep.Source != u.Source || seen[dep] {
+			continue
+		}
+		if late := r.late(dep, fact, seen); late != nil {
+			return late
+		}
+	}
+	return nil
 }
 
 // objectSeen reports whether a unit can see an object, and else why not.

@@ -302,11 +302,26 @@ func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 
 // settled wakes units that may continue now that the unit has progressed.
 func (r *Runner) settled(u *unit) {
-	r.markAll(r.dependents[u.ID])
+	r.wakeDependents(u.ID, map[engine.UnitID]bool{})
 	if parents := r.byObject[u.ID.Object()]; parents != nil {
 		r.markAll(parents)
 	}
 	r.wakeHolding()
+}
+
+// wakeDependents wakes the units that depend on one. Those that depend on one of these which rests may wait for that one, too: it
+// does not wake them itself.
+func (r *Runner) wakeDependents(id engine.UnitID, seen map[engine.UnitID]bool) {
+	for next := range r.dependents[id] {
+		if seen[next] {
+			continue
+		}
+		seen[next] = true
+		r.mark(next)
+		if u := r.units[next]; u != nil && u.pass == nil && u.phase != engine.PhaseWaitingForDependencies {
+			r.wakeDependents(next, seen)
+		}
+	}
 }
 
 // wakeHolding wakes the units that hold their deletions back until others have come further, and
