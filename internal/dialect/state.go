@@ -37,8 +37,7 @@ func (c Catalogue) StateOf(u *unstructured.Unstructured) State {
 // Conventional is how an object is on standby the conventions of the field.
 func Conventional(u *unstructured.Unstructured) State {
 	var s State
-	observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
-	s.Current = observed == u.GetGeneration()
+	s.Current = current(u)
 	s.Ready, s.Reason, s.Message, s.Since = Condition(u, "Ready")
 	s.Said = s.Ready != ""
 	if !s.Said {
@@ -59,6 +58,22 @@ func Conventional(u *unstructured.Unstructured) State {
 
 // Condition is one condition of an object.
 func Condition(u *unstructured.Unstructured, kind string) (status, reason, message, since string) {
+// current reports whether the status of an object is about its generation: by its own field, or by that of the Ready condition of kinds without one, such
+// as ResourceSets. Kinds that have neither say nothing about it.
+func current(u *unstructured.Unstructured) bool {
+	if observed, has, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration"); has {
+		return observed == u.GetGeneration()
+	}
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, item := range list {
+		c, _ := item.(map[string]any)
+		if observed, has := c["observedGeneration"].(int64); has && c["type"] == "Ready" {
+			return observed == u.GetGeneration()
+		}
+	}
+	return true
+}
+
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	for _, item := range list {
 		c, _ := item.(map[string]any)
