@@ -26,6 +26,7 @@ var writers = map[string]string{
 
 	"internal/bootstrap/bootstrap.go":      "the Secret of the root's login",
 	"internal/cli/console/objects.go":      "what a person asks for: spec.suspend, requests of passes and of operations, by the changes that dialects name",
+	"internal/cli/console/versions.go":     "the same, by a version that the cluster serves",
 	"internal/cli/flow/write.go":           "Workflows that a person submits, and what is requested of them",
 	"internal/cli/boot/forge.go":           "the Secret with what the embedded Git server keeps: a password and a key",
 	"internal/cli/boot/login.go":           "the login of a simulated cloud, and configurations that use it",

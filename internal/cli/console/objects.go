@@ -114,8 +114,13 @@ func (s Served) list(ctx context.Context, c dynamic.Interface, namespace string,
 	return items, nil
 }
 
-// in is where objects of a kind are that belong to a namespace.
+// in is where objects of a kind are that belong to a namespace, by a version that the cluster serves.
 func (s Served) in(c dynamic.Interface, namespace string) dynamic.ResourceInterface {
+	return inVersion{s.at(c, namespace), c, s, namespace}
+}
+
+// at is where they are by the version of the kind.
+func (s Served) at(c dynamic.Interface, namespace string) dynamic.ResourceInterface {
 	if s.ClusterScoped {
 		return c.Resource(s.Resource)
 	}

@@ -173,7 +173,10 @@ func (r Reference) Absent(ctx context.Context, c dynamic.Interface, verb string,
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
-	list, failed := r.List(ctx, c, metav1.NamespaceAll, true)
+	list, failed := r.List(ctx, c, metav1.NamespaceAll, false)
+	if Unserved(failed) {
+		return Hint(&absentError{fmt.Sprintf("%s: the cluster serves no kind %s of %s", r, r.Kind, r.Resource.Group), err}, "headgate get all")
+	}
 	if failed != nil {
 		return err
 	}

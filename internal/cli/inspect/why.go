@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -115,7 +116,11 @@ func (w *explainer) explain(ctx context.Context, ref console.Reference, depth in
 		if depth == 0 {
 			return false, err
 		}
-		w.print(depth, "✗ %s does not exist", ref)
+		text := ref.String() + " does not exist"
+		if !apierrors.IsNotFound(err) || console.Unserved(err) {
+			text = console.OneLine(err.Error())
+		}
+		w.print(depth, "✗ %s", text)
 		return false, nil
 	}
 	if at := w.clusters.Of(u); depth == 0 && w.cluster != "" && at != w.cluster {
