@@ -63,7 +63,7 @@ func (*Dialect) Kinds() []dialect.Kind {
 		kind("Application", "applications", "app", "apps"), kind("ApplicationSet", "applicationsets", "appset", "appsets"),
 		kind("AppProject", "appprojects", "project", "projects", "appproj", "appprojs"),
 	}
-	all[0].Role, all[2].Static = dialect.Unit, true
+	all[0].Role, all[1].Generates, all[2].Static = dialect.Unit, true, true
 	return all
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -56,6 +57,17 @@ type Marking interface {
 // block.
 type Connected interface {
 	Connected(c *cluster.Cluster)
+}
+
+// Generating is a Part with objects that are no units, and that units are generated from: how all of these stand. The units of one that is settled
+// are known to the runner.
+type Generating interface {
+	Generators() []runner.State
+}
+
+// Idling is a Part with units that are ready although they are not what they declare: a user has to request it. Idle says what of each.
+type Idling interface {
+	Idle() map[engine.UnitID]string
 }
 
 // Hooked is a Part that takes requests by which others report changes.

@@ -34,6 +34,8 @@ type Kind struct {
 	// Aliases are what commands call the kind, in lower case; the first one is what messages suggest.
 	Aliases []string
 	Role    Role
+	// Generates is set when units are generated from objects of the kind.
+	Generates bool
 	// Namespace is where objects are that name none; empty for that of Headgate.
 	Namespace string
 	// Static objects have no status to read; ClusterScoped ones are in no namespace.

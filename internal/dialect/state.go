@@ -16,6 +16,8 @@ type State struct {
 	// Current is set when that is about the object as it is, Moving when it is on its way.
 	Current, Moving bool
 	Suspended       bool
+	// Manual is set when it is as far as it comes until a user requests more: that is neither ready nor a failure.
+	Manual bool
 	// Static is why nothing is ever done for the object itself; empty for most.
 	Static string
 	// Revision is what it holds, or applied.
@@ -56,8 +58,6 @@ func Conventional(u *unstructured.Unstructured) State {
 	return s
 }
 
-// Condition is one condition of an object.
-func Condition(u *unstructured.Unstructured, kind string) (status, reason, message, since string) {
 // current reports whether the status of an object is about its generation: by its own field, or by that of the Ready condition of kinds without one, such
 // as ResourceSets. Kinds that have neither say nothing about it.
 func current(u *unstructured.Unstructured) bool {
@@ -74,6 +74,8 @@ func current(u *unstructured.Unstructured) bool {
 	return true
 }
 
+// Condition is one condition of an object.
+func Condition(u *unstructured.Unstructured, kind string) (status, reason, message, since string) {
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	for _, item := range list {
 		c, _ := item.(map[string]any)

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -265,6 +266,28 @@ func (e *Engine) Standing(ctx context.Context) (states []runner.State, providing
 	}
 	states, _ = e.runner.States(ctx)
 	return states, late
+}
+
+// Generators returns how the objects stand that units are generated from, and that are no units themselves.
+func (e *Engine) Generators() []runner.State {
+	var all []runner.State
+	for _, p := range e.parts {
+		if of, generates := p.(dialect.Generating); generates {
+			all = append(all, of.Generators()...)
+		}
+	}
+	return all
+}
+
+// Idle returns the units that are ready although a user has yet to request what they declare, and what is said of each.
+func (e *Engine) Idle() map[engine.UnitID]string {
+	all := map[engine.UnitID]string{}
+	for _, p := range e.parts {
+		if of, idles := p.(dialect.Idling); idles {
+			maps.Copy(all, of.Idle())
+		}
+	}
+	return all
 }
 
 // Complete waits until every group is served, or ctx ends. An error is why one is not: the engine is of no use then.

@@ -65,11 +65,21 @@ type Result struct {
 	Overridden []Override
 	// Problems are all there are, those of packages included, by file.
 	Problems []Problem
+	// Strays are files beside those of packages that declare none: they are left out, and are no problem.
+	Strays []Stray
 	// Directories are absolute paths of the directories that have files of Applications: another read is due when a file there changes.
 	Directories []string
 
 	// empty are files without content, which may be about to be written.
 	empty []string
+}
+
+// Stray is a file beside those of packages that declares no Application and no ApplicationSet.
+type Stray struct {
+	// Argument is the value of --package, File the absolute path.
+	Argument, File string
+	// Err is why the file cannot be read; nil for one that has something else.
+	Err error
 }
 
 // Override is a package that is not in effect.
@@ -159,7 +169,10 @@ func (r Result) Holds(earlier Package) bool {
 	if slices.Contains(r.empty, earlier.File) || slices.ContainsFunc(r.Packages, func(p Package) bool { return p.Key() == key }) {
 		return true
 	}
-	return slices.ContainsFunc(r.Problems, func(p Problem) bool {
+	unread := func(s Stray) bool {
+		return s.Err != nil && s.Argument == earlier.Input.Argument && s.File == earlier.File
+	}
+	return slices.ContainsFunc(r.Strays, unread) || slices.ContainsFunc(r.Problems, func(p Problem) bool {
 		return p.Object == "" && p.Argument == earlier.Input.Argument && (p.File == "" || p.File == earlier.File)
 	})
 }

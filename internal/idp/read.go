@@ -1,6 +1,7 @@
 package idp
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -101,6 +102,10 @@ func (r *reading) input(input Input, at start, priority int) []Package {
 			r.result.empty = append(r.result.empty, file)
 		}
 		objects, failed := Documents(data)
+		if stray(input, data, objects, failed) {
+			r.result.Strays = append(r.result.Strays, Stray{Argument: input.Argument, File: file, Err: errors.Join(failed...)})
+			continue
+		}
 		for _, err := range failed {
 			fail(file, err)
 		}
@@ -116,6 +121,15 @@ func (r *reading) input(input Input, at start, priority int) []Package {
 		r.empty = append(r.empty, Problem{Argument: input.Argument, File: at.dir, Err: errEmpty})
 	}
 	return found
+}
+
+// stray reports whether a file of a directory declares no package, and shows no sign that one was meant: values of charts, templates, notes. A
+// file that was given by its name is meant, and one without content may be about to be written.
+func stray(input Input, data []byte, objects []*unstructured.Unstructured, failed []error) bool {
+	if input.Kind == File || len(data) == 0 || len(objects) > 0 {
+		return false
+	}
+	return len(failed) == 0 || !bytes.Contains(data, []byte(group))
 }
 
 // report adds the problems of packages and of empty inputs. An input may be there for others to lead into.

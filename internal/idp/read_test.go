@@ -168,6 +168,53 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestStrays names the files beside those of packages that declare none. They are no problem, unless something says that one was meant.
+func TestStrays(t *testing.T) {
+	const broken = "document 1 in line 1: yaml: line 1: did not find expected node content"
+	for name, tc := range map[string]struct {
+		reason           string
+		files            map[string]string
+		argument         string
+		strays, problems []string
+	}{
+		"Values": {
+			reason: "values, a kustomization, a list and a template are no packages", argument: "p",
+			files:  map[string]string{"p/values.yaml": "replicas: 1\n", "p/kustomization.yaml": "resources: []\n", "p/list.yml": "- a\n", "p/template.yaml": "a: [\n", "p/notes.txt": "x"},
+			strays: []string{"p/kustomization.yaml", "p/list.yml", "p/template.yaml: " + broken, "p/values.yaml"},
+		},
+		"Meant": {
+			reason: "what cannot be read and names the group was meant to be one", argument: "p",
+			files:    map[string]string{"p/shop.yaml": "# apiVersion: argoproj.io/v1alpha1\n---\na: [\n"},
+			problems: []string{"p/shop.yaml: document 2 in line 3: yaml: line 1: did not find expected node content"},
+		},
+		"Empty": {reason: "a file without content may be about to be written", argument: "p", files: map[string]string{"p/new.yaml": ""}},
+		"Given": {
+			reason: "a file that was given is meant", argument: "p/values.yaml", files: map[string]string{"p/values.yaml": "a: [\n"},
+			problems: []string{"p/values.yaml: " + broken},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.files["p/web.yaml"] = app("web", "{}")
+			dir := lay(t, tc.files)
+			result := Read(Options{Inputs: inputs(t, dir, tc.argument)})
+			_, _, problems := shown(result, dir)
+			var strays []string
+			for _, s := range result.Strays {
+				text := strings.TrimPrefix(s.File, dir+string(filepath.Separator))
+				if s.Err != nil {
+					text += ": " + s.Err.Error()
+				}
+				strays = append(strays, text)
+			}
+			for _, diff := range []string{cmp.Diff(tc.strays, strays), cmp.Diff(tc.problems, problems)} {
+				if diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				}
+			}
+		})
+	}
+}
+
 // TestReadRemote reads a checkout: addresses stay in the repository, and never lead into a local input.
 func TestReadRemote(t *testing.T) {
 	dir := lay(t, map[string]string{

@@ -259,3 +259,78 @@ func TestPackagesReady(t *testing.T) {
 		t.Errorf("what the package without a namespace lacks is not named at once:\n%s", text)
 	}
 }
+
+// TestPackagesEnd ends with 1 for an ApplicationSet that cannot generate anything, as soon as that is known, beside a package that is ready. A file
+// that declares no package is named and changes nothing, and an Application that is not synced automatically counts as ready, here and for the commands.
+func TestPackagesEnd(t *testing.T) {
+	t.Parallel()
+	const set = "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: bad, namespace: argocd}\nspec:\n" +
+		"  goTemplate: true\n  goTemplateOptions: [missingkey=error]\n  generators: [{list: {elements: [{a: b}]}}]\n  template:\n" +
+		"    metadata: {name: 'x-{{.nope}}'}\n    spec: {project: default, source: {repoURL: 'cnoe://shop/manifests', path: .}, destination: {server: 'https://kubernetes.default.svc', namespace: default}}\n"
+	for name, tc := range map[string]struct {
+		reason   string
+		files    map[string]string
+		code     int
+		says     []string
+		saysNone []string
+	}{
+		"A broken set":              {"alone", map[string]string{"set.yaml": set}, 1, []string{"ApplicationSet/argocd/bad failed: "}, []string{"✓ ready"}},
+		"A broken set in a wave":    {"behind a package that is ready", map[string]string{"set.yaml": strings.Replace(set, "{name: bad", `{annotations: {argocd.argoproj.io/sync-wave: "5"}, name: bad`, 1), "shop.yaml": packageOf("shop", "1")}, 1, []string{"ApplicationSet/argocd/bad failed: ", "Application argocd/shop"}, []string{"✓ ready"}},
+		"Files that are no package": {"values and a template", map[string]string{"shop.yaml": packageOf("shop", "1"), "values.yaml": "replicas: 1\n", "template.yaml": "a: [\n"}, 0, []string{"template.yaml (document 1 in line 1", "values.yaml", "✓ ready"}, []string{"✗"}},
+		"Manual": {
+			"nothing syncs it", map[string]string{"shop.yaml": strings.Replace(packageOf("shop", "1"), "automated: {", "automated: {enabled: false, ", 1)}, 0,
+			[]string{"✓ ready", "argocd/shop is OutOfSync: not synced automatically; try: headgate sync Application/shop -n argocd"}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stack := t.TempDir()
+			writeFile(t, filepath.Join(stack, "shop/manifests/prices.yaml"), settings("prices", "one"))
+			for name, text := range tc.files {
+				writeFile(t, filepath.Join(stack, name), text)
+			}
+			p := run(t, "up", "--package", stack, "--ephemeral", "--exit-when-ready", "--state-dir", shortDir(t))
+			<-p.ended
+			text := p.output.String()
+			if code := p.cmd.ProcessState.ExitCode(); code != tc.code || strings.Contains(text, "timeout") {
+				t.Errorf("%s: exit code %d, want %d\n%s", tc.reason, code, tc.code, text)
+			}
+			for _, want := range tc.says {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: it does not say %q\n%s", tc.reason, want, text)
+				}
+			}
+			for _, not := range tc.saysNone {
+				if strings.Contains(text, not) {
+					t.Errorf("%s: it says %q\n%s", tc.reason, not, text)
+				}
+			}
+		})
+	}
+}
+
+// TestPackageManual shows a package that is not synced automatically as neither ready nor a failure, until a user syncs it.
+func TestPackageManual(t *testing.T) {
+	t.Parallel()
+	stack, dir := t.TempDir(), shortDir(t)
+	writeFile(t, filepath.Join(stack, "shop/manifests/prices.yaml"), settings("prices", "one"))
+	writeFile(t, filepath.Join(stack, "shop.yaml"), strings.Replace(packageOf("shop", "1"), "automated: {", "automated: {enabled: false, ", 1))
+	p := run(t, "up", "--package", stack, "--ephemeral", "--state-dir", dir)
+	p.says("✓ ready")
+	eventually(t, "the package is shown as manual", func() (bool, string) {
+		code, out := asked(t, dir, "get", "packages")
+		return code == 0 && strings.Contains(out, "OutOfSync") && strings.Contains(out, " Manual "), out
+	})
+	if code, out := asked(t, dir, "get", "packages", "--not-ready"); code != 0 {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if _, out := asked(t, dir, "why", "package/shop"); !strings.Contains(out, "is not synced automatically (OutOfSync") || !strings.Contains(out, "try: headgate sync app/shop -n argocd") {
+		t.Errorf("why: %s", out)
+	}
+	if code, out := asked(t, dir, "sync", "app", "shop", "-n", "argocd"); code != 0 {
+		t.Errorf("sync: exit code %d\n%s", code, out)
+	}
+	if code, out := asked(t, dir, "get", "packages"); code != 0 || strings.Contains(out, " Manual ") || !strings.Contains(out, "Synced") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}

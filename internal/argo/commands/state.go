@@ -17,6 +17,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -47,6 +48,7 @@ func (Verbs) State(u *unstructured.Unstructured) dialect.State {
 	case applicationSetKind:
 		s := dialect.Conventional(u)
 		s.Ready, s.Reason, s.Message = setReadiness(u)
+		s.Said, s.Current = s.Reason != "Unknown", true
 		return s
 	}
 	return dialect.Conventional(u)
@@ -59,7 +61,8 @@ func applicationState(u *unstructured.Unstructured) dialect.State {
 		Suspended: u.GetAnnotations()[v1alpha1.SkipReconcileAnnotation] == "true",
 	}
 	s.Ready, s.Reason, s.Message = readiness(u)
-	s.Moving = slices.Contains([]string{"Syncing", "Progressing", "Missing", "OutOfSync", "Unknown"}, s.Reason)
+	s.Manual = manual(u)
+	s.Moving = !s.Manual && slices.Contains([]string{"Syncing", "Progressing", "Missing", "OutOfSync", "Unknown"}, s.Reason)
 	return s
 }
 
@@ -142,6 +145,17 @@ func readiness(u *unstructured.Unstructured) (status, reason, message string) {
 		return "False", "SyncFailed", messageOf(app, running)
 	}
 	return "False", reasonOf(sync, health, running), messageOf(app, running)
+}
+
+// manual reports whether an Application differs from its source and is not synced automatically, and nothing else is wrong: its objects are healthy, or
+// not there yet.
+func manual(u *unstructured.Unstructured) bool {
+	app, err := applicationOf(u)
+	if err != nil || policy.Automated(app.Spec.SyncPolicy) || !over(app) || failedNow(app) {
+		return false
+	}
+	health := string(app.Status.Health.Status)
+	return app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync && (health == healthy || health == "Missing")
 }
 
 // failedNow reports whether the last sync failed at what is compared now: that is not ready, however well the objects are.

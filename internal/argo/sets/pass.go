@@ -51,6 +51,9 @@ func (s passes) Pass(ctx context.Context, name types.NamespacedName) rounds.Next
 	switch {
 	case errors.Is(err, feeds.ErrPending), ctx.Err() != nil:
 		return rounds.Rest()
+	}
+	s.passed(state, object.GetGeneration(), err)
+	switch {
 	case err != nil:
 		if state.told != err.Error() {
 			s.observe(s.owner(name), err.Error())

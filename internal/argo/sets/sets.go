@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -87,6 +88,10 @@ type setState struct {
 	told   string
 	// moving names an Application that is on its way.
 	moving string
+	// passed is the generation that the last pass was about, failed why that failed, at when.
+	passed int64
+	failed string
+	at     time.Time
 	// members are the names of the Applications that the generators gave last.
 	members map[string]bool
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -165,14 +166,26 @@ func (s *system) finish(ctx context.Context) {
 	}
 }
 
-// standing returns where the units stand, or nothing while another process serves the cluster, and whether stand-ins may
-// yet be made for what they wait for.
+// standing returns where the units stand, and what they are generated from that is not ready, or nothing while another process serves the cluster;
+// and whether stand-ins may yet be made for what they wait for.
 func (s *system) standing(ctx context.Context) (states []runner.State, providing bool) {
 	engine := s.leader.current()
 	if engine == nil {
 		return nil, false
 	}
-	return engine.Standing(ctx)
+	// What generates units is read first: what it generated is known to the runner by then.
+	generators := slices.DeleteFunc(engine.Generators(), func(st runner.State) bool { return st.Ready })
+	states, providing = engine.Standing(ctx)
+	return append(states, generators...), providing
+}
+
+// generators returns what units are generated from, and how it stands.
+func (s *system) generators() []runner.State {
+	engine := s.leader.current()
+	if engine == nil {
+		return nil
+	}
+	return engine.Generators()
 }
 
 // watch tells the engine of changes of what is served from here.

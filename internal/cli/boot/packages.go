@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-logr/logr"
 
@@ -99,8 +100,9 @@ func (s *system) followPackages(ctx context.Context) {
 		return
 	}
 	go s.packages.Run(ctx, func(ctx context.Context) []runner.State {
+		generators := s.generators()
 		states, _ := s.standing(ctx)
-		return states
+		return append(states, generators...)
 	})
 }
 
@@ -109,5 +111,5 @@ func (s *system) withPackages(v verdict, states []runner.State) (verdict, bool) 
 	if s.packages == nil || s.leader.current() == nil {
 		return v, false
 	}
-	return v.with(s.packages.Problems()), s.packages.Pending(states)
+	return v.with(s.packages.Problems()), s.packages.Pending(append(slices.Clone(states), s.generators()...))
 }

@@ -103,6 +103,34 @@ func (r *report) sorted() []*gate {
 	return all
 }
 
+// maxIdle is how many units a line names.
+const maxIdle = 5
+
+// tellIdle names the units that are ready although a user has yet to request what they declare, and how one does that.
+func (s *system) tellIdle(states []runner.State) {
+	engine := s.leader.current()
+	if engine == nil {
+		return
+	}
+	idle := engine.Idle()
+	var names []string
+	try := ""
+	for _, st := range states {
+		why, is := idle[st.Unit]
+		if !is || st.Suspended {
+			continue
+		}
+		names = append(names, st.Unit.Namespace+"/"+st.Unit.Name+" is "+why)
+		try = cmp.Or(try, fmt.Sprintf("headgate sync %s/%s -n %s", st.Unit.Kind, st.Unit.Name, st.Unit.Namespace))
+	}
+	if more := len(names) - maxIdle; more > 0 {
+		names = append(names[:maxIdle], fmt.Sprintf("and %d more", more))
+	}
+	if len(names) > 0 {
+		s.say.Info("not synced", strings.Join(names, ", ")+": not synced automatically; try: "+try)
+	}
+}
+
 // slowestUnits is how many units a summary names, of those that took slowestSeconds at least from the begin of their pass.
 const slowestUnits, slowestSeconds = 5, 0.5
 

@@ -367,6 +367,7 @@ func (s *system) summary(states []runner.State) {
 	if len(suspended) > 0 {
 		s.say.Info("suspended", strings.Join(suspended, ", "))
 	}
+	s.tellIdle(states)
 	if s.options.exit || s.toured {
 		return
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -15,6 +17,11 @@ import (
 // States are where the units of a cluster stand, as their objects report it.
 func States(ctx context.Context, g *console.Globals, client dynamic.Interface) ([]runner.State, error) {
 	list, err := g.ListUnits(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	generators, err := unready(ctx, g, client)
+	list = append(list, generators...)
 	states := make([]runner.State, 0, len(list))
 	open := map[engine.UnitID]bool{}
 	for _, u := range list {
@@ -32,6 +39,23 @@ func States(ctx context.Context, g *console.Globals, client dynamic.Interface) (
 	return states, err
 }
 
+// unready are the objects that units are generated from, and that are not ready: they count as units.
+func unready(ctx context.Context, g *console.Globals, client dynamic.Interface) ([]*unstructured.Unstructured, error) {
+	var all []*unstructured.Unstructured
+	for _, kind := range g.Kinds(func(k dialect.Kind) bool { return k.Generates }) {
+		list, err := kind.List(ctx, client, metav1.NamespaceAll, true)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range list {
+			if g.Catalogue.StateOf(u).Ready != "True" {
+				all = append(all, u)
+			}
+		}
+	}
+	return all, nil
+}
+
 // stateOf reads the state of a unit from its object.
 func stateOf(g *console.Globals, u *unstructured.Unstructured) runner.State {
 	said := g.Catalogue.StateOf(u)
@@ -42,7 +66,10 @@ func stateOf(g *console.Globals, u *unstructured.Unstructured) runner.State {
 	if said.Said {
 		s.Reason, s.Message = engine.Reason(said.Reason), said.Message
 		s.Phase, s.Ready = phaseOf(said.Ready, said.Reason, said.Current)
-		if said.Moving && !s.Ready {
+		switch {
+		case said.Manual:
+			s.Phase, s.Ready = engine.PhaseReady, true
+		case said.Moving && !s.Ready:
 			s.Phase = engine.PhaseWaitingForHealth
 		}
 		if at, err := time.Parse(time.RFC3339, said.Since); err == nil {

@@ -235,7 +235,7 @@ func (o getOptions) print(list []*unstructured.Unstructured) error {
 func unready(g *console.Globals, list []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, u := range list {
-		if s := g.Catalogue.StateOf(u); s.Ready != "True" && !s.Suspended && !g.IsStatic(u) {
+		if s := g.Catalogue.StateOf(u); s.Ready != "True" && !s.Suspended && !s.Manual && !g.IsStatic(u) {
 			out = append(out, u)
 		}
 	}

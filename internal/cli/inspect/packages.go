@@ -92,6 +92,9 @@ func printPackages(o getOptions, list []*unstructured.Unstructured) error {
 	row("NAME", "CLUSTER", "KIND", "NAMESPACE", "SYNC", "HEALTH", "READY", "FROM", "MESSAGE")
 	for _, u := range list {
 		s := o.Catalogue.StateOf(u)
+		if s.Manual {
+			s.Ready = "Manual"
+		}
 		sync, _, _ := unstructured.NestedString(u.Object, "status", "sync", "status")
 		health, _, _ := unstructured.NestedString(u.Object, "status", "health", "status")
 		row(u.GetName(), o.clusters.Of(u),

@@ -152,6 +152,8 @@ func (w *explainer) state(ctx context.Context, u *unstructured.Unstructured, at 
 		w.print(depth, "· %s is suspended", ref)
 	case s.Ready == "True":
 		w.print(depth, "✓ %s is ready: %s", ref, console.OneLine(s.Message))
+	case s.Manual:
+		w.print(depth, "· %s is not synced automatically (%s%s): %s; try: headgate sync %s/%s -n %s", ref, s.Reason, since, console.OneLine(s.Message), at.Aliases[0], at.Name, at.Namespace)
 	case since == "" && s.Reason == "Unknown":
 		w.print(depth, "◌ %s has not been reconciled yet", ref)
 	default:
@@ -223,7 +225,7 @@ func (w *explainer) cause(ctx context.Context, cause dialect.Cause, depth int) b
 		return false
 	}
 	u, err := ref.Client(w.client).Get(ctx, ref.Name, metav1.GetOptions{})
-	if err == nil && w.Catalogue.StateOf(u).Ready == "True" {
+	if s := w.Catalogue.StateOf; err == nil && (s(u).Ready == "True" || s(u).Manual) {
 		return false
 	}
 	if _, err := w.explain(ctx, ref, depth); err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/idp"
@@ -84,12 +85,14 @@ type Deployer struct {
 	mu sync.Mutex
 	// begun is set once the cluster has what comes first, waits while later waves are held back.
 	begun, waits bool
-	// since is when an Application was applied that may not be known to the engine yet, by namespace and name.
+	// since is when an object was applied that may not be known to the engine yet, by key.
 	since map[string]time.Time
 	// problems are those that there are now.
 	problems map[string]bool
 	// listed are the repositories that the index has.
 	listed map[string]bool
+	// strays are what was said last of files that declare no package, by the directory of these.
+	strays map[string]string
 	// served are the names of repositories.
 	served map[string]bool
 }
@@ -98,7 +101,7 @@ type Deployer struct {
 func New(cfg Config) (*Deployer, error) {
 	d := &Deployer{
 		cfg: cfg, tried: map[string]time.Time{}, shown: map[string]shown{}, applied: map[string]string{}, declared: map[string]idp.Package{},
-		since: map[string]time.Time{}, problems: map[string]bool{}, served: map[string]bool{}, listed: map[string]bool{}, started: time.Now().UTC().Format(time.RFC3339),
+		since: map[string]time.Time{}, problems: map[string]bool{}, served: map[string]bool{}, listed: map[string]bool{}, strays: map[string]string{}, started: time.Now().UTC().Format(time.RFC3339),
 	}
 	var errs []error
 	for _, argument := range cfg.Arguments {
@@ -151,19 +154,23 @@ func serverName(name string) string { return strings.ReplaceAll(name, ".", "_") 
 func (d *Deployer) Prepare(ctx context.Context) int {
 	result := d.read(ctx)
 	d.show(ctx, &result)
+	d.name(&result)
 	d.report(result)
 	return len(result.Packages)
 }
 
-// Pending reports whether packages are still to be applied, or to become known to the engine whose units these are.
+// keyOf is the key of a package by its object.
+func keyOf(id engine.UnitID) string { return id.Kind + "/" + id.Namespace + "/" + id.Name }
+
+// Pending reports whether packages are still to be applied, or to become known to the engine whose units and ApplicationSets these are.
 func (d *Deployer) Pending(states []runner.State) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range states {
-		delete(d.since, s.Unit.Namespace+"/"+s.Unit.Name)
+		delete(d.since, keyOf(s.Unit))
 	}
 	for key, since := range d.since {
-		// An Application in a namespace that is not served never becomes known.
+		// What is in a namespace that is not served never becomes known.
 		if time.Since(since) > unknownFor {
 			delete(d.since, key)
 		}
@@ -171,7 +178,7 @@ func (d *Deployer) Pending(states []runner.State) bool {
 	return !d.begun || d.waits || len(d.since) > 0
 }
 
-// unknownFor is how long an Application is waited for that the engine does not know.
+// unknownFor is how long the object of a package is waited for that the engine does not know.
 const unknownFor = 20 * time.Second
 
 // Problems are what is wrong with packages now, in order.

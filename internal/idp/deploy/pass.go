@@ -106,7 +106,7 @@ func (d *Deployer) advance(ctx context.Context, states []runner.State) {
 	d.mu.Lock()
 	known := true
 	for at := range d.since {
-		known = known && slices.ContainsFunc(states, func(s runner.State) bool { return s.Unit.Namespace+"/"+s.Unit.Name == at })
+		known = known && slices.ContainsFunc(states, func(s runner.State) bool { return keyOf(s.Unit) == at })
 	}
 	d.mu.Unlock()
 	result := d.read(ctx)
@@ -148,6 +148,7 @@ func (d *Deployer) pass(ctx context.Context) idp.Result {
 	if ctx.Err() != nil {
 		return result
 	}
+	d.name(&result)
 	d.report(result)
 	_, more := d.next(result)
 	d.mu.Lock()
@@ -178,9 +179,9 @@ func (d *Deployer) apply(ctx context.Context, p idp.Package) error {
 	if err := d.put(ctx, o); err != nil {
 		return err
 	}
-	if o.GetKind() == "Application" && !exists {
+	if !exists {
 		d.mu.Lock()
-		d.since[o.GetNamespace()+"/"+o.GetName()] = time.Now()
+		d.since[key] = time.Now()
 		d.mu.Unlock()
 	}
 	said := "applied"
@@ -196,9 +197,11 @@ func (d *Deployer) apply(ctx context.Context, p idp.Package) error {
 
 // unread reports whether a file of a remote package, which has no place that stays, cannot be read: it may be that of an earlier package.
 func unread(result idp.Result, earlier idp.Package) bool {
-	return earlier.File == earlier.Input.Argument && slices.ContainsFunc(result.Problems, func(p idp.Problem) bool {
-		return p.Object == "" && p.Argument == earlier.Input.Argument
-	})
+	if earlier.File != earlier.Input.Argument {
+		return false
+	}
+	return slices.ContainsFunc(result.Problems, func(p idp.Problem) bool { return p.Object == "" && p.Argument == earlier.Input.Argument }) ||
+		slices.ContainsFunc(result.Strays, func(s idp.Stray) bool { return s.Err != nil && s.Argument == earlier.Input.Argument })
 }
 
 // remove withdraws packages whose files, or objects in them, are gone. Those of arguments that are not given any more stay.
@@ -216,7 +219,7 @@ func (d *Deployer) remove(ctx context.Context, result *idp.Result) {
 		delete(d.declared, key)
 		delete(d.applied, key)
 		d.mu.Lock()
-		delete(d.since, p.Object.GetNamespace()+"/"+p.Object.GetName())
+		delete(d.since, key)
 		d.mu.Unlock()
 		d.cfg.Note("package", fmt.Sprintf("%s/%s withdrawn: %s does not declare it any more", p.Object.GetKind(), p.Object.GetName(), p.File))
 	}
