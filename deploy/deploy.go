@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
@@ -64,9 +65,31 @@ func KargoCRDs() ([]*unstructured.Unstructured, error) { return definitions(karg
 // AnalysisCRDs returns the definitions of the kinds of Argo Rollouts by which Freight is verified, without schemas, by the names of their files.
 func AnalysisCRDs() ([]*unstructured.Unstructured, error) { return definitions(rolloutsDefinitions) }
 
-// ExternalSecretsCRDs returns the definitions of external secrets, of their stores and of generators, by the names of their files.
+// ExternalSecretsCRDs returns the definitions of external secrets, of their stores and of generators, by the names of their files. What has the version
+// v1 is served as v1beta1 too: the two have the same fields, but for fake stores with valueMap and templates of engineVersion v1, which v1 refuses, so
+// that converting an object is to rename its version.
 func ExternalSecretsCRDs() ([]*unstructured.Unstructured, error) {
-	return definitions(secretsDefinitions)
+	all, err := definitions(secretsDefinitions)
+	for _, u := range all {
+		alsoServed(u, "v1", "v1beta1")
+	}
+	return all, err
+}
+
+// alsoServed has a definition serve another version, deprecated, with the schema of one that it has.
+func alsoServed(crd *unstructured.Unstructured, as, version string) {
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, item := range versions {
+		of, is := item.(map[string]any)
+		if !is || of["name"] != as {
+			continue
+		}
+		other := runtime.DeepCopyJSON(of)
+		other["name"], other["storage"], other["deprecated"] = version, false, true
+		// The definition has the versions there: this cannot fail.
+		_ = unstructured.SetNestedSlice(crd.Object, append(versions, other), "spec", "versions")
+		return
+	}
 }
 
 // parsed are the definitions of directories, read once: copying them costs a fraction of parsing them, and a process needs them several times.

@@ -243,6 +243,12 @@ func TestExternalSecretsDefinitions(t *testing.T) {
 	}
 	versions, _, _ := unstructured.NestedSlice(crds[2].Object, "spec", "versions")
 	version, _ := versions[0].(map[string]any)
+	if beta, _ := versions[len(versions)-1].(map[string]any); beta["name"] != "v1beta1" || beta["served"] != true || beta["storage"] != false || !cmp.Equal(beta["schema"], version["schema"]) {
+		t.Errorf("the last of %d versions is %v", len(versions), beta["name"])
+	}
+	if versions, _, _ := unstructured.NestedSlice(crds[3].Object, "spec", "versions"); len(versions) != 1 {
+		t.Errorf("PushSecrets have %d versions", len(versions))
+	}
 	spec := []string{"schema", "openAPIV3Schema", "properties", "spec", "properties"}
 	for field, value := range map[string]any{
 		"refreshInterval": "1h0m0s",

@@ -43,6 +43,9 @@ func (p *part) push(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecr
 	if _, err := p.writer(pushKind()).Finalizer(ctx, ps, pushFinalizer, deletes); err != nil {
 		return rounds.Retry(err)
 	}
+	if len(ps.Spec.DataTo) > 0 {
+		return p.notPushed(ctx, ps, errors.New("spec.dataTo is not supported; name each value in spec.data"))
+	}
 	stores, err := p.targets(id, ps)
 	if err != nil {
 		return p.notPushed(ctx, ps, err)

@@ -167,6 +167,7 @@ func TestExternalSecrets(t *testing.T) {
 		}
 		v.secret("generated", func(s *corev1.Secret) bool { return string(s.Data["password"]) != string(first.Data["password"]) })
 	})
+	t.Run("older version", v.older)
 	t.Run("failures", func(t *testing.T) {
 		v.ready("es", "missing", "False", "SecretSyncedError", `key "k"`)
 		v.ready("es", "malformed", "False", "SecretSyncedError", "the function mustFromJson failed")
@@ -177,6 +178,27 @@ func TestExternalSecrets(t *testing.T) {
 		v.ready("es", "peeping", "False", "SecretSyncedError", "getSecretKey failed")
 	})
 	t.Run("values", v.hidden)
+}
+
+// older has objects of the version before be served as those of today, and what that version alone has be refused by its field.
+func (v *vaulted) older(t *testing.T) {
+	before := func(kind, metadata, spec string) string {
+		return "apiVersion: external-secrets.io/v1beta1\nkind: " + kind + "\nmetadata: {" + metadata + "}\nspec: " + spec + "\n"
+	}
+	v.put(before("SecretStore", "name: older, namespace: es", `{provider: {fake: {data: [{key: db, value: '{"user":"bob"}'}]}}}`))
+	v.put(before("ExternalSecret", "name: older, namespace: es", "{secretStoreRef: {name: older}, dataFrom: [{extract: {key: db}}]}"))
+	v.ready("es", "older", "True", "SecretSynced", "secret synced")
+	if s := v.secret("older", func(*corev1.Secret) bool { return true }); string(s.Data["user"]) != "bob" {
+		t.Errorf("the Secret has the keys %d", len(s.Data))
+	}
+	for field, manifest := range map[string]string{
+		".spec.provider.fake.data[0].valueMap": before("SecretStore", "name: refused, namespace: es", "{provider: {fake: {data: [{key: db, valueMap: {a: b}}]}}}"),
+		"spec.target.template.engineVersion":   before("ExternalSecret", "name: refused, namespace: es", "{secretStoreRef: {name: older}, target: {template: {engineVersion: v1}}, dataFrom: [{extract: {key: db}}]}"),
+	} {
+		if err := v.world.put(manifest); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("what has %s is put with error %v", field, err)
+		}
+	}
 }
 
 func newVaulted(t *testing.T) *vaulted {

@@ -94,6 +94,10 @@ spec:
 		v.put("apiVersion: v1\nkind: Secret\nmetadata: {name: late, namespace: es, labels: {push: this}}\nstringData: {k: came-later}\n")
 		has("value:came-later", true)
 	})
+	t.Run("dataTo", func(*testing.T) {
+		v.put("apiVersion: external-secrets.io/v1alpha1\nkind: PushSecret\nmetadata: {name: bulk, namespace: es}\nspec: {secretStoreRefs: [{name: a}], selector: {secret: {name: b}}, dataTo: [{storeRef: {name: a}}]}\n")
+		v.condition(pushResource, "es", "bulk", "False", "Errored", "spec.dataTo is not supported")
+	})
 	pushes := v.world.client.Resource(pushResource).Namespace("es")
 	if err := pushes.Delete(t.Context(), "tls", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

@@ -76,6 +76,8 @@ type PushSecretSpec struct {
 	Selector Selector `json:"selector"`
 	// Data are the values.
 	Data []Data `json:"data,omitempty"`
+	// DataTo are values that are selected by their keys. It is not supported, and refused where it is set.
+	DataTo []DataTo `json:"dataTo,omitempty"`
 	// Template of what is written.
 	Template *esv1.Template `json:"template,omitempty"`
 }
@@ -124,6 +126,39 @@ type Data struct {
 	// ConversionStrategy is None by default.
 	// +kubebuilder:default="None"
 	ConversionStrategy ConversionStrategy `json:"conversionStrategy,omitempty"`
+}
+
+// DataTo is where all values go whose keys match.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.storeRef) && (has(self.storeRef.name) || has(self.storeRef.labelSelector))",message="storeRef must specify either name or labelSelector"
+type DataTo struct {
+	// StoreRef is the store.
+	StoreRef *StoreRef `json:"storeRef,omitempty"`
+	// Match selects the keys; all without it.
+	Match *KeyMatch `json:"match,omitempty"`
+	// Rewrite changes the keys, in this order.
+	Rewrite []KeyRewrite `json:"rewrite,omitempty"`
+	// Metadata for the provider.
+	Metadata *apiextensionsv1.JSON `json:"metadata,omitempty"`
+	// ConversionStrategy is None by default.
+	// +kubebuilder:default="None"
+	ConversionStrategy ConversionStrategy `json:"conversionStrategy,omitempty"`
+}
+
+// KeyMatch selects keys.
+type KeyMatch struct {
+	// RegExp that they match.
+	RegExp string `json:"regexp,omitempty"`
+}
+
+// KeyRewrite changes keys in one way.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.regexp) != has(self.transform)",message="exactly one of regexp or transform must be set"
+type KeyRewrite struct {
+	// Regexp replaces what matches.
+	Regexp *esv1.RewriteRegexp `json:"regexp,omitempty"`
+	// Transform makes another key by a template.
+	Transform *esv1.RewriteTransform `json:"transform,omitempty"`
 }
 
 // Match is where a value comes from and goes to.
