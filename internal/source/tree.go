@@ -157,6 +157,20 @@ func (t *Tree) File(p string) (*File, bool) {
 	return f, ok
 }
 
+// Sub is the tree of a directory; "." is the whole. A link that leads out of the directory leads nowhere there.
+func (t *Tree) Sub(dir string) (*Tree, error) {
+	if dir = path.Clean(dir); dir == "." {
+		return t, nil
+	}
+	var files []*File
+	for _, p := range t.Paths() {
+		if rest, is := strings.CutPrefix(p, dir+"/"); is {
+			files = append(files, t.files[p].at(rest))
+		}
+	}
+	return NewTree(files)
+}
+
 // Entries returns the sorted base names in directory dir ("" is the root), and whether there is
 // such a directory.
 func (t *Tree) Entries(dir string) ([]string, bool) {

@@ -106,3 +106,59 @@ func TestUpMixedRoot(t *testing.T) {
 		})
 	}
 }
+
+// TestUpArtifactRoot boots repositories that are deployed as an OCI artifact: the OCIRepository that a FluxInstance or another tool makes is the working
+// copy, with Git or without, and follows what is saved. No registry is asked.
+func TestUpArtifactRoot(t *testing.T) {
+	t.Parallel()
+	const (
+		apps     = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\nspec: {interval: 1h, prune: true, path: ./apps, targetNamespace: default, sourceRef: {kind: OCIRepository, name: flux-system}}\n"
+		instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n  distribution: {version: 2.x, registry: ghcr.io/fluxcd}\n  sync: {kind: OCIRepository, url: 'oci://registry.invalid/fleet', ref: latest, path: clusters/a}\n"
+		source   = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {interval: 1m, url: 'oci://registry.invalid/fleet', ref: {tag: latest}}\n"
+		prices   = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: prices}\ndata: {k: VALUE}\n"
+	)
+	for name, tc := range map[string]struct {
+		reason, below, root string
+		files               map[string]string
+		git                 bool
+	}{
+		"Instance":           {"a FluxInstance makes it", "", "clusters/a", map[string]string{"clusters/a/flux.yaml": instance}, true},
+		"Instance, no Git":   {"the repository is a directory", "", "clusters/a", map[string]string{"clusters/a/flux.yaml": instance}, false},
+		"Another tool":       {"nothing in the repository makes it", "", "clusters/a", nil, false},
+		"Declared":           {"a file declares it, with the address of a registry", "", "clusters/a", map[string]string{"clusters/a/source.yaml": source}, true},
+		"A directory pushed": {"paths are relative to what is pushed", "deploy/", "deploy/clusters/a", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			repo, dir := t.TempDir(), shortDir(t)
+			writeFile(t, filepath.Join(repo, tc.below+"clusters/a/apps.yaml"), apps)
+			writeFile(t, filepath.Join(repo, tc.below+"apps/prices.yaml"), strings.Replace(prices, "VALUE", "one", 1))
+			for name, text := range tc.files {
+				writeFile(t, filepath.Join(repo, name), text)
+			}
+			if tc.git {
+				inGit(t, repo, "git init -q -b main .\n"+commitAll)
+			}
+			p := run(t, "up", repo, "--path", tc.root, "--ephemeral", "--state-dir", dir)
+			p.says("OCIRepository flux-system/flux-system is the working copy")
+			p.says("✓ ready")
+			client := clientOf(t, filepath.Join(dir, "ephemeral", "kubeconfig"))
+			has := func(want string) {
+				t.Helper()
+				eventually(t, tc.reason+": the ConfigMap is as the file says", func() (bool, string) {
+					got := configMaps(t, client, "default")
+					return got["prices"] == want, joined(got)
+				})
+			}
+			has("one")
+			writeFile(t, filepath.Join(repo, tc.below+"apps/prices.yaml"), strings.Replace(prices, "VALUE", "two", 1))
+			has("two")
+			if code, out := asked(t, dir, "get", "all"); strings.Contains(out, "registry.invalid") {
+				t.Errorf("a registry is asked: exit code %d\n%s", code, out)
+			}
+			if code := p.interrupt(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}

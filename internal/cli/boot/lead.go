@@ -130,7 +130,7 @@ func (s *system) begin(ctx context.Context) error {
 		return err
 	}
 	config := host.Config{
-		Cluster: s.config, Store: s.store, Dir: s.state, Local: s.rewrite, Reserved: rootIDs(),
+		Cluster: s.config, Store: s.store, Dir: s.state, Local: s.rewrite, Reserved: s.rootIDs(),
 		Observe: func(n runner.Note) { s.say.Note(n); s.log.note(n); s.report.note(n) },
 		Problem: s.say.Problem, Metrics: s.metrics, Sandbox: s.sandbox, Installed: s.installed, Later: s.later,
 	}

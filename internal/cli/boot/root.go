@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/offline"
+	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // errUnanswered is returned when a person interrupts the question for the root: nothing was started.
@@ -99,8 +101,9 @@ func (s *system) findRoot() (roots.Root, error) {
 	if s.options.remote() {
 		return s.options.remoteRoot()
 	}
+	_, artifact := s.artifact()
 	root := roots.Root{
-		URL: s.server.URL(repository), Branch: s.mirror.Branch(), For: s.mirror.Root(), Wait: s.whole,
+		URL: s.server.URL(repository), Branch: s.mirror.Branch(), For: s.mirror.Root(), Wait: s.whole, Artifact: artifact,
 		Credentials: map[string][]byte{"username": []byte(gitUser), "password": []byte(s.token)},
 	}
 	if root.Objects = s.objects; len(root.Objects) == 0 {
@@ -135,6 +138,9 @@ func (s *system) putRoot(ctx context.Context) error {
 			what = "1 object of " + s.layout.Root
 		}
 	}
+	if root.Artifact {
+		what += "; OCIRepository " + toolkit.Namespace + "/" + toolkit.System + " is the working copy"
+	}
 	s.say.Done("root", what)
 	if s.keyFrom != "" {
 		s.say.Info("age key", "of "+s.keyFrom+", in Secret "+toolkit.Namespace+"/"+roots.AgeSecret)
@@ -164,7 +170,34 @@ func (s *system) followRoot(ctx context.Context) {
 }
 
 // rootIDs are the objects of the root, which no unit may touch.
-func rootIDs() map[engine.ObjectID]bool { return roots.RootIDs() }
+func (s *system) rootIDs() map[engine.ObjectID]bool {
+	ids := roots.RootIDs()
+	if _, is := s.artifact(); is {
+		ids[roots.ArtifactID()] = true
+	}
+	return ids
+}
+
+// pushedTo is the working copy as it stands in for the artifact with a URL.
+func (s *system) pushedTo(url string, local source.Local) (source.Local, bool) {
+	if url != roots.ArtifactURL {
+		return source.Local{}, false
+	}
+	local.Branch = s.mirror.Branch()
+	local.Dir, _ = s.artifact()
+	return local, true
+}
+
+// artifact is the directory of the working copy that units read by an OCIRepository of the name of the root, if any do.
+func (s *system) artifact() (dir string, is bool) {
+	if !s.options.served() || !s.options.serving.groups.Serves(toolkit.SourceGroup) {
+		return "", false
+	}
+	if s.pushed == nil {
+		s.pushed = sync.OnceValues(func() (string, bool) { return roots.FindArtifact(s.layout.Repository, s.layout.Root) })
+	}
+	return s.pushed()
+}
 
 // putAccounts creates the accounts that an installation of Flux brings, which repositories name.
 func (s *system) putAccounts(ctx context.Context) error {

@@ -74,6 +74,8 @@ type system struct {
 	// receivers is nil unless requests are taken.
 	receivers *server.Server
 	layout    offline.Layout
+	// pushed finds once which directory of the working copy units read as an OCI artifact.
+	pushed func() (string, bool)
 	// whole is set when the root is a directory without units.
 	whole bool
 	// objects are those of the root that are applied as they are; without them the root is a directory.
@@ -343,6 +345,9 @@ func (s *system) standIn(ctx context.Context) (also string, err error) {
 	}
 	ours := place.Ours(s.options.Catalogue, remotes)
 	s.rewrite = func(url string) (source.Local, bool) {
+		if artifact, is := s.pushedTo(url, local); is {
+			return artifact, true
+		}
 		if url == local.URL || ours(url) {
 			return local, true
 		}

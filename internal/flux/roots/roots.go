@@ -1,4 +1,5 @@
-// Package roots holds the objects by which a cluster begins to follow a repository: a GitRepository and a Kustomization. It also has the
+// Package roots holds the objects by which a cluster begins to follow a repository: a GitRepository and a Kustomization, and an OCIRepository for a
+// repository whose units read it as an artifact. It also has the
 // accounts that an installation of Flux brings, for a cluster in which there was none.
 //
 // It refuses a cluster that has other ones.
@@ -42,6 +43,8 @@ const MadeFor = "headgate.dev/up"
 type Root struct {
 	// URL and Branch are those of the source; without a URL there is none.
 	URL, Branch string
+	// Artifact has an OCIRepository by the name of the root, too, whose URL is ArtifactURL.
+	Artifact bool
 	// Path is the directory of the root unit.
 	Path string
 	// Wait has the root unit wait for the health of its objects, as it does where there are no units that would.
@@ -142,7 +145,11 @@ func Mapper(config *rest.Config) (apimeta.RESTMapper, error) {
 }
 
 func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) error {
-	for _, r := range []schema.GroupVersionResource{toolkit.GitRepositories, toolkit.Kustomizations} {
+	kinds := []schema.GroupVersionResource{toolkit.GitRepositories, toolkit.Kustomizations}
+	if root.Artifact {
+		kinds = append(kinds, toolkit.OCIRepositories)
+	}
+	for _, r := range kinds {
 		u, err := client.Resource(r).Namespace(toolkit.Namespace).Get(ctx, toolkit.System, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			continue
@@ -210,6 +217,12 @@ func RootObjects(root Root) ([]*unstructured.Unstructured, error) {
 	}
 	if root.URL != "" {
 		typed = append(typed, repo)
+	}
+	if root.Artifact {
+		typed = append(typed, &sourcev1.OCIRepository{
+			TypeMeta:   metav1.TypeMeta{APIVersion: sourcev1.GroupVersion.String(), Kind: sourcev1.OCIRepositoryKind},
+			ObjectMeta: meta0, Spec: sourcev1.OCIRepositorySpec{URL: ArtifactURL, Interval: metav1.Duration{Duration: root.Interval}},
+		})
 	}
 	if root.Path != "" {
 		typed = append(typed, rootUnit(root, meta0))

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/headgate-dev/headgate/internal/declared"
+	remotes "github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/flux/access"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -52,6 +53,11 @@ func (r OCIRepository) State() Status {
 }
 
 func (r OCIRepository) fetch(ctx context.Context, f *Feed) (*Fetched, error) {
+	if f.sources.rewrite != nil {
+		if local, ok := f.sources.rewrite(r.Spec.URL); ok {
+			return r.fetchLocal(ctx, f, local)
+		}
+	}
 	options, err := OCIOptions(ctx, &f.sources.Reach, r.OCIRepository)
 	if err != nil {
 		return nil, err
@@ -80,6 +86,35 @@ func (r OCIRepository) fetch(ctx context.Context, f *Feed) (*Fetched, error) {
 	}
 	out := r.fetched(got, options)
 	out.signed = signed
+	return out, nil
+}
+
+// fetchLocal fetches the repository that stands in for what is pushed, as it is: what is not committed yet is neither packed nor signed.
+func (r OCIRepository) fetchLocal(ctx context.Context, f *Feed, local source.Local) (*Fetched, error) {
+	previous := ""
+	if before, stored := f.sources.Store.Get(f.Key); stored {
+		if same, known := f.look(local.Dir, r); same && known {
+			previous = before.Revision
+		}
+	}
+	got, err := f.sources.remotes.Git(ctx, f, remotes.Git{
+		Options: source.GitOptions{
+			URL: local.URL, Username: local.Username, Password: local.Password, Ref: source.GitRef{Branch: local.Branch}, Ignore: r.Spec.Ignore, SpillDir: f.sources.Store.SpillDir(), Egress: f.sources.Egress,
+		},
+		Share: r.Namespace, Since: f.since(), Previous: previous,
+	})
+	f.usedOf(got.Began)
+	if err != nil {
+		return nil, err
+	}
+	tree := got.Tree
+	if !got.Unchanged && local.Dir != "" {
+		if tree, err = tree.Sub(local.Dir); err != nil {
+			return nil, fmt.Errorf("reading directory %q of the repository: %w", local.Dir, err)
+		}
+	}
+	out := r.fetched(&source.OCIResult{Revision: got.Revision, Tree: tree, Unchanged: got.Unchanged}, source.OCIOptions{})
+	out.began = got.Began
 	return out, nil
 }
 

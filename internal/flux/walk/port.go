@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -28,6 +29,12 @@ func New(ctx context.Context, r *dialect.Repository, policy policies.Policy) dia
 		renderer: render.New(), remotes: feed.New(), held: map[engine.ObjectID]*unstructured.Unstructured{}, done: map[engine.UnitID]bool{},
 		indexes: map[engine.SourceID]*source.Index{}, twins: map[engine.ObjectID]*unstructured.Unstructured{}, now: policy,
 	}
+	w.artifact = sync.OnceValues(func() (string, bool) {
+		if r.Dir == "" {
+			return "", false
+		}
+		return roots.FindArtifact(r.Dir, r.Root)
+	})
 	w.bases = bases.New(w.remotes, "")
 	w.Reach = access.Reach{Rules: func() source.Rewrites { return w.rewriting(ctx) }, Held: w.Secret, Account: noAccount}
 	return w
@@ -35,11 +42,21 @@ func New(ctx context.Context, r *dialect.Repository, policy policies.Policy) dia
 
 // Begin are the objects that up would create: a source of the repository, and a Kustomization of the root.
 func (w *walk) Begin() ([]*unstructured.Unstructured, error) {
-	root := roots.Root{Path: w.repository.Root, For: w.repository.Dir, Branch: w.repository.Branch, URL: "http://localhost", AgeKey: w.repository.AgeKey}
+	_, artifact := w.artifact()
+	root := roots.Root{Path: w.repository.Root, Artifact: artifact, For: w.repository.Dir, Branch: w.repository.Branch, URL: "http://localhost", AgeKey: w.repository.AgeKey}
 	if len(w.repository.Objects) > 0 {
 		root.Path = ""
 	}
 	return roots.RootObjects(root)
+}
+
+// rooted reports whether an object is one of those that up creates.
+func (w *walk) rooted(id engine.ObjectID) bool {
+	if id == roots.ArtifactID() {
+		_, is := w.artifact()
+		return is
+	}
+	return roots.RootIDs()[id]
 }
 
 // Take enters what a unit declares.

@@ -12,7 +12,6 @@ import (
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/flux/sets"
 	"github.com/headgate-dev/headgate/internal/flux/sources"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
@@ -56,7 +55,7 @@ func (w *walk) renderSet(ctx context.Context, rs *fluxcdv1.ResourceSet) ([]*unst
 	}
 	left := objects[:0]
 	for _, o := range objects {
-		if roots.RootIDs()[engine.IDOf(o)] {
+		if w.rooted(engine.IDOf(o)) {
 			continue
 		}
 		labels := o.GetLabels()

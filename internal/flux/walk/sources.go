@@ -65,6 +65,13 @@ func (w *walk) readSource(ctx context.Context, id engine.SourceID) (*source.Tree
 	if id == toolkit.SourceID(sourcev1.GitRepositoryKind, toolkit.Namespace, toolkit.System) {
 		return w.repository.Files.Tree(source.Selection{})
 	}
+	if dir, is := w.artifact(); is && id == toolkit.SourceID(sourcev1.OCIRepositoryKind, toolkit.Namespace, toolkit.System) {
+		tree, err := w.repository.Files.Tree(source.Selection{})
+		if err != nil {
+			return nil, err
+		}
+		return tree.Sub(dir)
+	}
 	switch id.Kind {
 	case sourcev1.GitRepositoryKind:
 		repo, err := find[sourcev1.GitRepository](w, id.Kind, id.Namespace, id.Name)

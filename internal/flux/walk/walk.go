@@ -26,7 +26,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux/access"
 	"github.com/headgate-dev/headgate/internal/flux/kustomize"
 	"github.com/headgate-dev/headgate/internal/flux/policies"
-	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/flux/takeover"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -38,7 +37,9 @@ type walk struct {
 	access.Reach
 
 	repository *dialect.Repository
-	trees      map[engine.SourceID]*source.Tree
+	// artifact is the directory of the working copy that units read by an OCIRepository of the name of the root, if any do.
+	artifact func() (string, bool)
+	trees    map[engine.SourceID]*source.Tree
 	// generating are the generators whose trees are being made.
 	generating map[engine.ObjectID]bool
 	renderer   *render.Renderer
@@ -177,7 +178,7 @@ func (w *walk) render(ctx context.Context, d declaration, unit *dialect.OfflineU
 		unit.Shown = w.mask(ctx, ks, tree, inputs, objects)
 	}
 	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool {
-		return roots.RootIDs()[engine.IDOf(o)] || w.repository.Replaced.Why(o) != ""
+		return w.rooted(engine.IDOf(o)) || w.repository.Replaced.Why(o) != ""
 	})
 	unit.Objects = engine.Sort(objects)
 	return nil
