@@ -74,6 +74,8 @@ type Deployer struct {
 	declared map[string]idp.Package
 	gate     gate
 	client   dynamic.Interface
+	// schemas are those of what packages declare.
+	schemas schemas
 	// last is what was read last, and started when the process began.
 	last    idp.Result
 	started string
@@ -111,6 +113,10 @@ func New(cfg Config) (*Deployer, error) {
 			continue
 		}
 		d.inputs = append(d.inputs, input)
+	}
+	var err error
+	if d.schemas, err = readSchemas(); err != nil {
+		errs = append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/dynamic"
@@ -167,6 +168,7 @@ func (d *Deployer) apply(ctx context.Context, p idp.Package) error {
 		return nil
 	}
 	o := rendered(p)
+	dropped := d.schemas.drop(o)
 	text, err := o.MarshalJSON()
 	if err != nil {
 		return fmt.Errorf("encoding the object: %w", err)
@@ -183,6 +185,9 @@ func (d *Deployer) apply(ctx context.Context, p idp.Package) error {
 		d.mu.Lock()
 		d.since[key] = time.Now()
 		d.mu.Unlock()
+	}
+	if len(dropped) > 0 {
+		d.cfg.Note("package", fmt.Sprintf("%s: %s/%s: unknown fields are left out, as idpbuilder does: %s", origin(p), o.GetKind(), o.GetName(), strings.Join(dropped, ", ")))
 	}
 	said := "applied"
 	if exists && d.applied[key] != "" {
