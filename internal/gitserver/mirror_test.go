@@ -687,3 +687,40 @@ func TestMirrorNamesChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestUnrecorded counts what a clone of the repository would lack.
+func TestUnrecorded(t *testing.T) {
+	s := start(t)
+	dir := workingCopy(t)
+	of := func(shown string) string {
+		t.Helper()
+		m, err := s.Mirror(t.Context(), "copy", shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refresh(t, m)
+		u, err := m.Unrecorded(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.String()
+	}
+	if got := of(dir); got != "" {
+		t.Errorf("everything is committed: %q", got)
+	}
+	write(t, dir, "a.yaml", "a: 2\n")
+	write(t, dir, "staged.yaml", "a: 1\n")
+	git(t, dir, "add", "staged.yaml")
+	write(t, dir, "dir/new.yaml", "a: 1\n")
+	write(t, dir, ".gitignore", "ignored.yaml\n")
+	write(t, dir, "ignored.yaml", "a: 1\n")
+	if got, want := of(dir), "2 changed, 2 untracked: a cluster will not see .gitignore, dir/new.yaml"; got != want {
+		t.Errorf("the working copy: %q, want %q", got, want)
+	}
+	if got, want := of(filepath.Join(dir, "dir")), "1 untracked: a cluster will not see new.yaml"; got != want {
+		t.Errorf("a folder of it: %q, want %q", got, want)
+	}
+	if got := of(t.TempDir()); got != "" {
+		t.Errorf("a plain folder: %q", got)
+	}
+}

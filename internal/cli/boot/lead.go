@@ -222,7 +222,7 @@ const maxSaved = 3
 
 // saved names the files of a change, by their number from the fourth on, and the revision that serves them.
 func (s *system) saved(ctx context.Context, before, after string) string {
-	at := fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), after)
+	at := fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), after) + s.unrecorded(ctx)
 	files, err := s.mirror.Changed(ctx, before, after)
 	if err != nil || len(files) == 0 {
 		return at
@@ -232,6 +232,15 @@ func (s *system) saved(ctx context.Context, before, after string) string {
 		text += " and " + console.Counted(more, "more file")
 	}
 	return text + "; " + at
+}
+
+// unrecorded is what the working copy has and its commit lacks, to follow the revision in a line. What git cannot say is left out.
+func (s *system) unrecorded(ctx context.Context) string {
+	u, err := s.mirror.Unrecorded(ctx)
+	if text := u.String(); err == nil && text != "" {
+		return " + " + text
+	}
+	return ""
 }
 
 // nudge has the sources fetched that are served from here, or all of them when none is.

@@ -258,7 +258,7 @@ func (s *system) startMirror(ctx context.Context) error {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision)
+	text := fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision) + s.unrecorded(ctx)
 	if also != "" && also != s.mirror.Branch() {
 		text += fmt.Sprintf(", also served as branch %s, which the repository names", also)
 	}

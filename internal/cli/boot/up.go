@@ -373,7 +373,8 @@ func (s *system) summary(states []runner.State) {
 	}
 	s.toured = true
 	if s.plane != nil {
-		s.say.Info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get "+s.kindsOf(states)+",pods -A")
+		s.say.Info("look around", "headgate get, headgate tree, headgate why NAME")
+		s.say.Info("with kubectl", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get "+s.kindsOf(states)+",pods -A")
 	}
 	if s.mirror != nil {
 		s.say.Info("change something", "save a file in "+s.mirror.Root()+"; Ctrl-C ends")
