@@ -118,7 +118,7 @@ func (o logsOptions) chosen(ctx context.Context, only console.Reference, notes [
 			only = picked
 		}
 	}
-	if logged[only.ID()] && err == nil {
+	if logged[only.ID()] {
 		return only.ID(), nil
 	}
 	if len(named) > 1 {

@@ -45,13 +45,14 @@ func TestLogs(t *testing.T) {
 		"All":     {"without a target all lines are printed", "", "applied web", ""},
 		"Unit":    {"a unit has its lines", "ks/shop", "applied shop", ""},
 		"Name":    {"a name alone is that of any unit", "web", "HelmRelease/apps/web", ""},
+		"Kind":    {"a kind with a name is searched for in all namespaces", "hr/web", "HelmRelease/apps/web", ""},
 		"Absent":  {"a unit that is not there is no silence", "ks/shpo", "", `the journal has no line about Kustomization/flux-system/shpo; did you mean "shop"?`},
 		"Unknown": {"nor is a name", "nosuch", "", "the journal has no line about Kustomization/flux-system/nosuch"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			g := &console.Globals{IO: console.IO{Out: &out, Err: &out}, Catalogue: dialects.All()}
-			err := runLogs(t.Context(), logsOptions{Globals: g, target: tc.target, namespace: console.DefaultNamespace})
+			err := runLogs(t.Context(), logsOptions{Globals: g, target: tc.target})
 			switch {
 			case tc.err == "" && err != nil, tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)):
 				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.err)

@@ -68,6 +68,15 @@ func (g *Globals) Pick(ctx context.Context, c dynamic.Interface, w Wanted) (Refe
 	return ref, ref.Missing(ctx, c, w.Verb)
 }
 
+// CheckTarget is the error for a target that names nothing, whatever the cluster has.
+func (g *Globals) CheckTarget(target string) error {
+	ref, err := g.ParseReference(target, DefaultNamespace)
+	if word, _, _ := strings.Cut(target, "/"); ref.Name != "" && len(g.NamedKinds(word)) > 0 {
+		return nil
+	}
+	return err
+}
+
 // preferred is the one of several objects that is where a reference without a namespace points; the error lists them if none is.
 func (g *Globals) preferred(ref Reference, found []*unstructured.Unstructured, w Wanted) (Reference, error) {
 	all := make([]string, len(found))
@@ -118,7 +127,8 @@ func namedIn(ctx context.Context, c dynamic.Interface, kinds []Served, namespace
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, list...)
+		// An aggregated API may take no notice of the selector.
+		all = append(all, slices.DeleteFunc(list, func(u *unstructured.Unstructured) bool { return u.GetName() != name })...)
 	}
 	return all, nil
 }

@@ -36,6 +36,9 @@ func newSwitch(g *console.Globals, verb, title string, on bool) *cobra.Command {
 		ValidArgsFunction: g.CompleteReference,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := g.CheckTarget(console.Joined(args)); err != nil {
+				return err
+			}
 			client, err := g.Client()
 			if err != nil {
 				return err

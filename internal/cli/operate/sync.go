@@ -68,6 +68,9 @@ that cannot be changed.`,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
+			if err := g.CheckTarget(console.Joined(args)); err != nil && !o.all {
+				return err
+			}
 			return runSync(cmd.Context(), o)
 		},
 	}
