@@ -142,7 +142,7 @@ func TestBuild(t *testing.T) {
 			reason:  "an undefined variable names the object and the variable",
 			files:   map[string]string{"x.yaml": configMap("x", "${A} ${B:=c} ${C}")},
 			options: render.Options{Substitute: &substitute.Options{Strict: true, Always: true}},
-			fails:   "ConfigMap/x: variables are not defined and have no default: A, C",
+			fails:   "ConfigMap/x: variable not set (strict mode): \"A\", \"C\"",
 		},
 		"duplicate": {
 			reason: "two objects of one name are an error",

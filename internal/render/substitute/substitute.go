@@ -51,9 +51,17 @@ func (o *Options) Check() error {
 // UndefinedError names the variables that have neither a value nor a default.
 type UndefinedError struct{ Names []string }
 
-// Error lists the names.
+// Error lists the names, in the words of Flux, which names the first one alone.
 func (e *UndefinedError) Error() string {
-	return fmt.Sprintf("variables are not defined and have no default: %s", strings.Join(e.Names, ", "))
+	return fmt.Sprintf("variable not set (strict mode): %q", e.Names[0]) + rest(e.Names[1:])
+}
+
+func rest(names []string) string {
+	var text strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&text, ", %q", name)
+	}
+	return text.String()
 }
 
 // Text returns text with its variables replaced.
