@@ -64,11 +64,12 @@ func disputed(disputes []engine.Dispute) error {
 func Transient(err error) bool {
 	var network net.Error
 	var early *unserved
+	var lacks *lacking
 	var unknown *cluster.UnknownKind
 	switch {
 	case err == nil, mistyped(err):
 		return false
-	case errors.As(err, &early), errors.As(err, &unknown):
+	case errors.As(err, &early), errors.As(err, &lacks), errors.As(err, &unknown):
 		return true
 	case apierrors.IsServerTimeout(err), apierrors.IsTimeout(err), apierrors.IsTooManyRequests(err),
 		apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), apierrors.IsConflict(err),

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -19,7 +20,7 @@ const recreate = "argocd.argoproj.io/sync-options: Replace=true,Force=true"
 
 // refused is the result for an object that the server did not take.
 func (s *scribe) refused(ctx context.Context, result Result, err error) Result {
-	if result, settled := s.applier.passing(result, err); settled {
+	if result, settled := s.applier.passing(result, s.Object, err); settled {
 		return result
 	}
 	if !unchangeable(err) || !s.Force || s.precious() {
@@ -97,17 +98,48 @@ func listed(parts []string) string {
 
 // passing is the result for an error that is a matter of time: a namespace is missing, or a kind is not
 // taken yet. The second result is false for any other error.
-func (a *Applier) passing(result Result, err error) (Result, bool) {
+func (a *Applier) passing(result Result, object *unstructured.Unstructured, err error) (Result, bool) {
 	id := result.Entry.ID
 	if need := a.namespaceNeed(id, err); need != nil {
 		result.Wait = need
 		return result, true
 	}
 	if apierrors.IsNotFound(err) || kindEnds(err) {
-		result.Err = &ObjectError{ID: id, Err: &unserved{err}}
+		result.Err = &ObjectError{ID: id, Err: a.notFound(object, err)}
 		return result, true
 	}
 	return result, false
+}
+
+// notFound says what the server did not find as it took an object: the kind, or another object, to which this one refers.
+func (a *Applier) notFound(object *unstructured.Unstructured, err error) error {
+	own, _ := a.cluster.Kinds.Lookup(object.GroupVersionKind())
+	if what := lackedBy(object, own.Resource, err); what != "" {
+		return &lacking{what, err}
+	}
+	return &unserved{err}
+}
+
+// lackedBy is what an error says that an object refers to and that does not exist, empty when it is about the object or its kind. Of a binding
+// without its role, the server says that the binding was not found.
+func lackedBy(object *unstructured.Unstructured, plural string, err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Reason != metav1.StatusReasonNotFound || status.Status().Details == nil {
+		return ""
+	}
+	d := status.Status().Details
+	unexpected := slices.ContainsFunc(d.Causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse })
+	role, _, _ := unstructured.NestedStringMap(object.Object, "roleRef")
+	switch {
+	case d.Name == "" || unexpected:
+		return ""
+	case d.Kind != plural:
+		return fmt.Sprintf("%s %q", schema.GroupResource{Group: d.Group, Resource: d.Kind}, d.Name)
+	case role["name"] != "":
+		return fmt.Sprintf("%s %q", role["kind"], role["name"])
+	default:
+		return ""
+	}
 }
 
 // namespaceNeed is the wait for the namespace whose absence an error is about, nil when it is not.

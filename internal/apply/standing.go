@@ -144,7 +144,7 @@ func (s *scribe) unpredicted(err error) Standing {
 	}
 	switch {
 	case apierrors.IsNotFound(err) || kindEnds(err):
-		return Standing{Err: &ObjectError{ID: s.id, Err: &unserved{err}}}
+		return Standing{Err: &ObjectError{ID: s.id, Err: s.applier.notFound(s.Object, err)}}
 	case Transient(err) && !mistyped(err):
 		return Standing{Err: &ObjectError{ID: s.id, Err: &refusal{err}}}
 	case unchangeable(err) && s.Force && !s.precious():

@@ -219,7 +219,7 @@ func (w *write) apply(ctx context.Context, desired *unstructured.Unstructured) (
 // refused is the result for an object that the server did not take.
 func (w *write) refused(ctx context.Context, result Result, err error) Result {
 	a, id := w.applier, result.Entry.ID
-	if result, settled := a.passing(result, err); settled {
+	if result, settled := a.passing(result, w.desired, err); settled {
 		return result
 	}
 	if !immutable(err) {
@@ -263,6 +263,16 @@ func (w *write) together(err error) error {
 func kindEnds(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "custom resource definition is terminating")
 }
+
+// lacking is why an object was not taken that refers to another one, which does not exist, such as a RoleBinding without its Role.
+type lacking struct {
+	what string
+	err  error
+}
+
+func (e *lacking) Error() string { return fmt.Sprintf("it refers to %s, which does not exist", e.what) }
+
+func (e *lacking) Unwrap() error { return e.err }
 
 // unserved reports whether the server does not take objects of a kind yet that it has announced.
 type unserved struct{ err error }
