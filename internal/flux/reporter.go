@@ -8,6 +8,7 @@ import (
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -160,6 +161,18 @@ func (d *reporter) Drifted(_ context.Context, id engine.UnitID, drift apply.Drif
 			"%s, %d times; next correction in %s", drift, times, back.Round(time.Second)), appliedRevision(o))
 	default:
 		d.Events.Record(o, corev1.EventTypeWarning, alerts.ReasonDriftCorrected, drift.String(), appliedRevision(o))
+	}
+}
+
+// HealthCheckCanceled records by an event that checks of health were ended by something newer.
+func (d *reporter) HealthCheckCanceled(_ context.Context, id engine.UnitID, by engine.Subject) {
+	o, _, ok := d.declaring(id)
+	if hr, is := d.releases.Get(id); is {
+		o, ok = hr, true
+	}
+	if ok {
+		message := "Health checks canceled due to new reconciliation triggered by " + by.String()
+		d.Events.Record(o, corev1.EventTypeNormal, meta.HealthCheckCanceledReason, message, appliedRevision(o))
 	}
 }
 

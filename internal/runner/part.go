@@ -95,3 +95,9 @@ func (m dialectMux) Object(id engine.UnitID) map[string]any { return m.of(id).Ob
 func (m dialectMux) Drifted(ctx context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration) {
 	m.of(id).Drifted(ctx, id, drift, times, back)
 }
+
+func (m dialectMux) HealthCheckCanceled(ctx context.Context, id engine.UnitID, by engine.Subject) {
+	if d, records := m.of(id).(Interruptible); records {
+		d.HealthCheckCanceled(ctx, id, by)
+	}
+}

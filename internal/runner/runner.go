@@ -73,6 +73,12 @@ type Dialect interface {
 	Drifted(ctx context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration)
 }
 
+// Interruptible is a dialect that records that something newer has ended the checks of health of a unit.
+type Interruptible interface {
+	// HealthCheckCanceled reports that, and by what: the source of the unit, or its own object.
+	HealthCheckCanceled(ctx context.Context, id engine.UnitID, by engine.Subject)
+}
+
 // Config is what a Runner needs.
 type Config struct {
 	Renderer *render.Renderer

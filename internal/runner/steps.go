@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -208,9 +209,26 @@ func (r *Runner) abandon(u *unit, d engine.Decision) {
 		if want := r.facts(u).Want(); !u.last.Ended.IsZero() || u.pass.Key.Revision != want.Revision {
 			r.note(u, d.Phase, u.pass.Key.Superseded(want), false)
 		}
+		r.cancelHealthCheck(u)
 	}
 	u.part()
 	r.mark(u.ID)
+}
+
+// cancelHealthCheck reports that a pass is over which waits for the health of its objects, since something newer is wanted.
+func (r *Runner) cancelHealthCheck(u *unit) {
+	p, want := u.pass, r.facts(u).Want()
+	if p.Progress != engine.Pruned || p.Failure != nil || !p.Waits || !u.Health.Checked() || p.Key == want {
+		return
+	}
+	id, by := u.ID, engine.Subject(u.ID)
+	if p.Key.Revision != want.Revision || p.Key.Digest != want.Digest {
+		by = u.Source
+	}
+	r.work(id, func(ctx context.Context) func() {
+		r.dialects.HealthCheckCanceled(ctx, id, by)
+		return func() {}
+	}, func(error) {})
 }
 
 // part ends a pass that did not come to its end. What it has changed is not what the last one that did left
