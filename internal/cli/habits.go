@@ -73,9 +73,21 @@ func fluxFamilies() map[string]map[string]string {
 // accustomed are arguments in the words of the argocd and the flux command as the verbs here take them: "app sync NAME" is "sync app NAME", and
 // "reconcile source git NAME" is "reconcile git NAME".
 func accustomed(args []string) []string {
-	if len(args) < 2 {
+	at := 0
+	for at < len(args) && strings.HasPrefix(args[at], "-") {
+		// The flags of all verbs take a value.
+		if at++; !strings.Contains(args[at-1], "=") {
+			at++
+		}
+	}
+	if at > len(args)-2 {
 		return args
 	}
+	return append(slices.Clone(args[:at]), translated(args[at:])...)
+}
+
+// translated is accustomed for a verb with what follows it.
+func translated(args []string) []string {
 	if verb := argocdVerbs()[args[1]]; verb != "" && slices.Contains([]string{"app", "apps", "application", "applications"}, args[0]) {
 		return slices.Concat([]string{verb, "app"}, args[2:])
 	}
