@@ -58,9 +58,13 @@ func (s *Served) list() []string {
 }
 
 // UnknownKind says, in the upstream's words, that a cluster does not serve the kind of an object, and what it
-// serves instead: another version of the kind, or a kind of that name in another group.
+// serves instead: another version of the kind, or a kind of that name in another group. One that came in the meantime is neither: the next attempt learns
+// whether its objects have a namespace.
 func UnknownKind(kinds *cluster.Kinds, id engine.ObjectID, version string) string {
 	at := id.Namespace + "/" + id.Name
+	if _, came := kinds.Lookup(id.GroupKind().WithVersion(version)); came {
+		return fmt.Sprintf("The Kubernetes API could not find %s/%s for requested resource %s. It has been installed since, and the next attempt finds it.", id.Group, id.Kind, at)
+	}
 	other, served := servedInstead(kinds, id.GroupKind())
 	if !served {
 		return fmt.Sprintf("The Kubernetes API could not find %s/%s for requested resource %s. Make sure the %q CRD is installed on the destination cluster.",
