@@ -57,6 +57,8 @@ type Hold struct {
 	// not be fetched last.
 	Late    []UnitID
 	Failing bool
+	// Occupied is set when everything that is held is so for the objects of others in it alone.
+	Occupied bool
 	// Stuck is set when nothing is in progress for any of the units.
 	Stuck bool
 }
@@ -91,7 +93,9 @@ func Barrier(u Reader, others []Reader, doomed Doomed) Hold {
 			h.Failing = h.Failing && late.Failure != ""
 		}
 	}
-	h.occupied(doomed)
+	alone := len(h.Waits) == 0
+	h.occupy(doomed)
+	h.Occupied = alone && len(h.Waits) > 0
 	h.Stuck, h.Failing = h.Stuck && len(h.Waits) > 0, h.Failing && len(h.Late) > 0
 	slices.SortFunc(h.Waits, func(a, b Wait) int { return strings.Compare(a.Reason, b.Reason) })
 	if len(h.Waits) > 0 {

@@ -58,8 +58,8 @@ func (id ObjectID) Encloses() bool {
 	return id.Defines() || id.GroupKind() == schema.GroupKind{Kind: "Namespace"}
 }
 
-// occupied has a unit wait with what holds objects of others.
-func (h *Hold) occupied(doomed Doomed) {
+// occupy has a unit wait with what holds objects of others.
+func (h *Hold) occupy(doomed Doomed) {
 	for _, id := range doomed.Objects {
 		for _, o := range doomed.Occupants[id] {
 			h.enter(Wait{On: o.Unit, Reason: fmt.Sprintf("%s still holds %s", id, o)}, doomed, doomed.Bound, []ObjectID{id})

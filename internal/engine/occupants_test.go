@@ -43,7 +43,7 @@ func TestBarrierOfOccupants(t *testing.T) {
 		OccupantOf(UnitID{Kind: "K", Namespace: "n", Name: "b"}, []Entry{{ID: ObjectID{Kind: "Secret", Namespace: "shop", Name: "pay"}}}), several,
 	}}}
 	h := Barrier(u, nil, doomed)
-	if diff := cmp.Diff(map[ObjectID]bool{ns: true}, h.Objects); diff != "" || !h.Stuck {
+	if diff := cmp.Diff(map[ObjectID]bool{ns: true}, h.Objects); diff != "" || !h.Stuck || !h.Occupied {
 		t.Errorf("the Namespace waits, and nothing else: %s", diff)
 	}
 	const text = `deletions wait: Namespace/shop still holds 2 objects (Secret/shop/s, ConfigMap/shop/y) of K/n/c; ` +

@@ -208,7 +208,7 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	if d.Expr != "" {
 		return r.exprMet(u, d)
 	}
-	if !r.unitReady(dep) {
+	if !r.unitReady(dep) && !r.keeps(dep) {
 		return false, "not ready"
 	}
 	if judge, judges := dep.driver.(Judge); judges {
@@ -233,7 +233,7 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 // late is the unit that has not applied what their source has, of one and those of the same source on which it depends; nil when each has. One
 // that has applied a revision which came back may not have come to the one between, which those on which it depends have applied.
 func (r *Runner) late(u *unit, fact engine.SourceFact, seen map[*unit]bool) *unit {
-	if u.applied != fact.Revision || !u.Suspended && !fact.In(u.last.Key) {
+	if (u.applied != fact.Revision || !u.Suspended && !fact.In(u.last.Key)) && !r.keeps(u) {
 		return u
 	}
 	seen[u] = true

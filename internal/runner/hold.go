@@ -124,7 +124,7 @@ func (r *Runner) filesOf(u *unit) *engine.Mentions {
 
 // hold remembers what of some entries is held, and since when.
 func (u *unit) hold(h engine.Hold, entries []engine.Entry) {
-	u.stuck, u.held = h.Stuck, h.Objects
+	u.stuck, u.held, u.occupied = h.Stuck, h.Objects, h.Occupied
 	since := maps.Clone(u.heldSince)
 	for _, e := range entries {
 		delete(since, e.ID)

@@ -27,6 +27,17 @@ func (r *Runner) occupantsOf(u *unit, entries []engine.Entry) map[engine.ObjectI
 	return occupants
 }
 
+// keeps reports whether all that a unit declares now is applied and healthy, and what it no longer declares is there only since others have objects
+// in it: what depends on the unit need not wait for these.
+func (r *Runner) keeps(u *unit) bool {
+	p := u.pass
+	if !u.occupied || u.busy || p == nil || p.Progress != engine.Applied || p.Failure != nil || len(p.Pending) > 0 {
+		return false
+	}
+	fact, _ := r.sources.Source(u.Source)
+	return p.Key == u.wants(fact) && (!u.Health.Checked() || r.health(u).Verdict == engine.Current)
+}
+
 // goes reports whether an object is there, and is deleted when its unit deletes it: no unit wants it, and it is not marked to stay.
 func (r *Runner) goes(u *unit, id engine.ObjectID) bool {
 	rec, there := r.record(u, id)

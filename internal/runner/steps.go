@@ -129,6 +129,9 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 	if d.Phase == engine.PhaseWaitingForDependencies {
 		r.lookAhead(u)
 	}
+	if d.Held && u.occupied {
+		r.markAll(r.dependents[u.ID])
+	}
 	if d.Phase != engine.PhaseReady && !u.Suspended && !u.busy {
 		if due := r.readUnwatched(u); !due.IsZero() {
 			at = sooner(at, due)
@@ -192,7 +195,7 @@ func (r *Runner) begin(u *unit) {
 	if u.pass.Key != u.last.Key {
 		r.began(u)
 	}
-	u.needs, u.changes, u.announced = nil, nil, ""
+	u.needs, u.changes, u.announced, u.occupied = nil, nil, "", false
 	u.verdicts.retry(r.counted(u))
 	r.stats.Passes++
 	r.setTimer(u, now.Add(r.slow()))

@@ -103,7 +103,9 @@ type unit struct {
 	barred    bool
 	barredFor []engine.Entry
 	// held are the objects of which the deletion waits for other units, heldSince when it began to.
-	held      map[engine.ObjectID]bool
+	held map[engine.ObjectID]bool
+	// occupied is set while all of these are held for the objects of others in them alone.
+	occupied  bool
 	heldSince map[engine.ObjectID]time.Time
 	// pruning is set while a worker deletes what the unit no longer declares.
 	pruning bool
