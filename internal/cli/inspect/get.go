@@ -246,25 +246,28 @@ func unready(g *console.Globals, list []*unstructured.Unstructured) []*unstructu
 type columns struct {
 	*console.Globals
 	titles []string
-	// of gives the values; without one they are those of any kind.
-	of dialect.Tabular
+	// own is set where they are those of the kind, and not of any.
+	own bool
 	// whole columns stand for whether the object is ready, too.
 	whole bool
 }
 
-// columnsOf are the columns of a kind: those of its dialect, or of any.
+// columnsOf are the columns of a kind, or of several of one name that have the same: those of its dialect, or of any.
 func columnsOf(g *console.Globals, name string) columns {
 	every := columns{Globals: g, titles: []string{"REVISION", "SUSPENDED"}}
-	kinds := g.NamedKinds(name)
-	if len(kinds) != 1 {
-		return every
+	c := columns{Globals: g, own: true}
+	for i, kind := range g.NamedKinds(name) {
+		of, has := g.Of(kind.GroupKind()).(dialect.Tabular)
+		if !has {
+			return every
+		}
+		titles, whole := of.Columns(kind.GroupKind())
+		if i > 0 && (whole != c.whole || !slices.Equal(titles, c.titles)) {
+			return every
+		}
+		c.titles, c.whole = titles, whole
 	}
-	of, has := g.Of(kinds[0].GroupKind()).(dialect.Tabular)
-	if !has {
-		return every
-	}
-	c := columns{Globals: g, of: of}
-	if c.titles, c.whole = of.Columns(kinds[0].GroupKind()); len(c.titles) == 0 {
+	if len(c.titles) == 0 {
 		return every
 	}
 	return c
@@ -272,7 +275,8 @@ func columnsOf(g *console.Globals, name string) columns {
 
 // row are the values of an object.
 func (c columns) row(u *unstructured.Unstructured) []string {
-	if c.of == nil {
+	of, has := c.Of(console.GroupKindOf(u)).(dialect.Tabular)
+	if !c.own || !has {
 		s := c.Catalogue.StateOf(u)
 		held := "False"
 		if s.Suspended {
@@ -280,7 +284,7 @@ func (c columns) row(u *unstructured.Unstructured) []string {
 		}
 		return []string{progress.Short(s.Revision), held}
 	}
-	values := c.of.Row(u)
+	values := of.Row(u)
 	for i, title := range c.titles {
 		if title == "REVISION" || title == "MESSAGE" {
 			values[i] = progress.Short(values[i])
