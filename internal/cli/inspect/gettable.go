@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
@@ -28,14 +29,22 @@ type table struct {
 	// several is set where units deploy to more than one cluster.
 	several bool
 
-	mu sync.Mutex
+	// grouped is set where the objects are of one kind in several API groups.
+	grouped bool
+	mu      sync.Mutex
 	// widths are those of the columns so far; printed are the lines of objects, without what passes with the time.
 	widths  []int
 	printed map[engine.ObjectID]string
 }
 
 func newTable(o getOptions, list []*unstructured.Unstructured) *table {
-	return &table{getOptions: o, columns: columnsOf(o.Globals, o.kind), several: o.clusters.Several(list), printed: map[engine.ObjectID]string{}}
+	kinds := map[schema.GroupKind]bool{}
+	for _, u := range list {
+		kinds[console.GroupKindOf(u)] = true
+	}
+	return &table{
+		getOptions: o, columns: columnsOf(o.Globals, o.kind), several: o.clusters.Several(list), grouped: o.kind != "" && len(kinds) > 1, printed: map[engine.ObjectID]string{},
+	}
 }
 
 // print prints objects below the titles.
@@ -83,6 +92,9 @@ func (t *table) row(namespace, cluster, name string, of, wide []string) []string
 func (t *table) rowOf(u *unstructured.Unstructured, now time.Time) []string {
 	values := t.columns.row(u)
 	name := u.GetName()
+	if t.grouped {
+		name = strings.ToLower(console.GroupKindOf(u).String()) + "/" + name
+	}
 	if !t.columns.whole {
 		if t.kind == "" {
 			name = strings.ToLower(u.GetKind()) + "/" + name
