@@ -52,11 +52,48 @@ func (w *write) drift(desired, before *unstructured.Unstructured) *Drift {
 	case w.live.Owned == memory.Owned && (!w.live.Stray || w.merges()):
 		return nil
 	}
-	fields := differing(desired.Object, before.Object, nil)
+	fields := differing(w.said(desired), before.Object, nil)
 	if len(fields) == 0 && len(w.ignored) > 0 {
 		return nil // what was changed is left to others
 	}
 	return &Drift{ID: id, Manager: managedfields.Culprit(before, w.applier.names.Manager, fields), Fields: texts(fields)}
+}
+
+// said is what of a desired object its declaration says: the rest is there by its form, such as a port of 0 for none.
+func (w *write) said(desired *unstructured.Unstructured) any {
+	if gvk := desired.GroupVersionKind(); gvk.Group == "" && gvk.Kind == "Secret" {
+		return desired.Object // its texts are data
+	}
+	return common(desired.Object, w.declared.Object)
+}
+
+// common is a value without the fields that another one does not have.
+func common(value, other any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		o, ok := other.(map[string]any)
+		if !ok {
+			return v
+		}
+		out := map[string]any{}
+		for key := range v {
+			if has, ok := o[key]; ok {
+				out[key] = common(v[key], has)
+			}
+		}
+		return out
+	case []any:
+		o, ok := other.([]any)
+		if !ok || len(o) != len(v) {
+			return v
+		}
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = common(v[i], o[i])
+		}
+		return out
+	}
+	return value
 }
 
 // maxFields bounds the fields that a drift names.

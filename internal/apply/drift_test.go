@@ -27,6 +27,15 @@ func TestDiffering(t *testing.T) {
 	}
 }
 
+func TestCommon(t *testing.T) {
+	value := map[string]any{"strategy": map[string]any{}, "replicas": int64(1), "ports": []any{map[string]any{"port": int64(80), "targetPort": int64(0)}}}
+	other := map[string]any{"replicas": int64(2), "ports": []any{map[string]any{"port": int64(80)}}}
+	want := map[string]any{"replicas": int64(1), "ports": []any{map[string]any{"port": int64(80)}}}
+	if diff := cmp.Diff(want, common(value, other)); diff != "" {
+		t.Errorf("what is in both (-want +got):\n%s", diff)
+	}
+}
+
 func TestDriftString(t *testing.T) {
 	id := engine.ObjectID{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "x"}
 	for want, drift := range map[string]Drift{

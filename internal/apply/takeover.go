@@ -19,8 +19,8 @@ import (
 // lastApplied is the annotation of kubectl's client-side apply.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// takeOver makes the fields that kubectl owns ours, so that the apply that follows removes those
-// which are not declared, and removes the annotation in which kubectl keeps what it applied. Fields of a
+// takeOver makes the fields that kubectl owns ours, and data what was applied as texts of a Secret, so that the apply that follows
+// removes those which are not declared, and removes the annotation in which kubectl keeps what it applied. Fields of a
 // subresource, such as a status, are left alone.
 func (w *write) takeOver(ctx context.Context, live *unstructured.Unstructured) error {
 	entries, changed, err := mergeStrays(live.GetManagedFields(), w.applier.names, live.GetAPIVersion())
@@ -64,7 +64,7 @@ func mergeStrays(entries []metav1.ManagedFieldsEntry, ours Names, apiVersion str
 			if err != nil {
 				return nil, false, err
 			}
-			merged = merged.Union(set)
+			merged, changed = merged.Union(set), changed || cluster.HasTexts(&e)
 			continue
 		}
 		taken, kept, err := cluster.StrayFields(&e, ours.Prefix, ours.Name, ours.Namespace)
@@ -84,6 +84,9 @@ func mergeStrays(entries []metav1.ManagedFieldsEntry, ours Names, apiVersion str
 	}
 	if !changed {
 		return nil, false, nil
+	}
+	if apiVersion == "v1" {
+		merged = cluster.WithData(merged)
 	}
 	fields, err := encoded(merged)
 	if err != nil {

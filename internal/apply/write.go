@@ -15,6 +15,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/normalform"
 )
 
 // write is the way of one object to the cluster, beside other managers.
@@ -22,7 +23,8 @@ type write struct {
 	Order
 	applier  *Applier
 	resource cluster.Resource
-	desired  *unstructured.Unstructured
+	// declared is what the units say of the object, desired that in the form in which it is applied.
+	declared, desired *unstructured.Unstructured
 	// marks are those of the declaration.
 	marks   engine.Marks
 	digest  string
@@ -51,11 +53,12 @@ func (a *Applier) beside(o Order) (*write, Result) {
 	if !ok {
 		return nil, result
 	}
-	w := &write{Order: o, applier: a, resource: r, desired: o.Object, marks: a.marks(o.Object), live: a.live(result.Entry.ID)}
+	w := &write{Order: o, applier: a, resource: r, declared: o.Object, marks: a.marks(o.Object), live: a.live(result.Entry.ID)}
 	if o.Shared != nil {
-		w.desired = o.Shared.Object
+		w.declared = o.Shared.Object
 	}
-	digest, err := engine.Digest(w.desired)
+	w.desired = w.declared
+	digest, err := engine.Digest(w.declared)
 	if err != nil {
 		result.Err = &ObjectError{ID: result.Entry.ID, Err: err}
 		return nil, result
@@ -71,6 +74,7 @@ func (a *Applier) beside(o Order) (*write, Result) {
 
 // do writes the object.
 func (w *write) do(ctx context.Context, result Result) Written {
+	w.desired = normalform.Of(w.declared)
 	return Written{Result: w.carry(ctx, result)}
 }
 

@@ -47,6 +47,31 @@ func StrayFields(e *metav1.ManagedFieldsEntry, prefix string, owner ...string) (
 	return taken, kept, nil
 }
 
+// textField is where a Secret has values as texts: the server keeps them as data, and lets no manager remove them by that name.
+const textField = "stringData"
+
+// HasTexts reports whether a manager owns texts of a Secret, instead of the data which they have become.
+func HasTexts(e *metav1.ManagedFieldsEntry) bool {
+	if e.APIVersion != "v1" || e.FieldsV1 == nil || !bytes.Contains(e.FieldsV1.GetRawBytes(), []byte(`"f:`+textField+`"`)) {
+		return false
+	}
+	set := fieldpath.NewSet()
+	return set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())) == nil && !set.WithPrefix(fieldpath.FieldNameElement(textField)).Empty()
+}
+
+// WithData returns the fields of a Secret with the data that its texts have become instead of these.
+func WithData(set *fieldpath.Set) *fieldpath.Set {
+	out, data := fieldpath.NewSet(), "data"
+	set.Iterate(func(p fieldpath.Path) {
+		p = p.Copy()
+		if len(p) > 0 && p[0].FieldName != nil && *p[0].FieldName == textField {
+			p[0] = fieldpath.PathElement{FieldName: &data}
+		}
+		out.Insert(p)
+	})
+	return out
+}
+
 // isMark reports whether a field is an annotation or a label that steers how its object is applied.
 func isMark(p fieldpath.Path, prefix string) bool {
 	return len(p) == 3 && inMetadata(p) && p[2].FieldName != nil && engine.IsMark(*p[2].FieldName, prefix)
@@ -86,6 +111,7 @@ func ownedFields(entries []metav1.ManagedFieldsEntry, own Ownership) (digest str
 		case e.Subresource != "":
 		case e.Manager == own.Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.FieldsV1 != nil:
 			digest = digestOf(withoutLabels(e.FieldsV1.GetRawBytes(), own.Label, own.NamespaceLabel))
+			stray = stray || own.Judge == nil && HasTexts(e)
 		default:
 			taken, _, err := StrayFields(e, own.Prefix, own.Label, own.NamespaceLabel)
 			stray = stray || err != nil || taken != nil

@@ -39,3 +39,32 @@ func TestStrayFields(t *testing.T) {
 		})
 	}
 }
+
+// TestTexts finds what was applied as texts of a Secret, and makes it the data that it has become.
+func TestTexts(t *testing.T) {
+	for name, tc := range map[string]struct{ version, fields, want string }{
+		"Secret":    {"v1", `{"f:metadata":{"f:labels":{"f:a":{}}},"f:stringData":{".":{},"f:a":{},"f:b":{}},"f:data":{"f:c":{}}}`, `{"f:metadata":{"f:labels":{"f:a":{}}},"f:data":{".":{},"f:a":{},"f:b":{},"f:c":{}}}`},
+		"Data":      {"v1", `{"f:data":{"f:a":{}}}`, ""},
+		"Key":       {"v1", `{"f:data":{"f:stringData":{}}}`, ""},
+		"OtherKind": {"example.com/v1", `{"f:stringData":{"f:a":{}}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &metav1.ManagedFieldsEntry{APIVersion: tc.version, FieldsV1: &metav1.FieldsV1{Raw: []byte(tc.fields)}}
+			if has := HasTexts(e); has != (tc.want != "") {
+				t.Fatalf("it has texts: %v", has)
+			}
+			if tc.want == "" {
+				return
+			}
+			set, want := fieldpath.NewSet(), fieldpath.NewSet()
+			for text, into := range map[string]*fieldpath.Set{tc.fields: set, tc.want: want} {
+				if err := into.FromJSON(strings.NewReader(text)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := WithData(set); !got.Equals(want) {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
+	}
+}

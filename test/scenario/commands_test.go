@@ -209,12 +209,13 @@ func (w *world) root(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(w.put(fmt.Sprintf(rootTemplate, ts.Getenv("NS"), ts.Getenv("URL"), args[0])))
 }
 
-// kapply applies a file as another manager would: "kapply FILE". What "! kapply FILE" is refused with is its stderr.
+// kapply applies a file as another manager would: "kapply FILE [MANAGER]". What "! kapply FILE" is refused with is its stderr.
 func (w *world) kapply(ts *testscript.TestScript, neg bool, args []string) {
-	usage(ts, len(args) == 1, "kapply FILE")
+	usage(ts, len(args) == 1 || len(args) == 2, "kapply FILE [MANAGER]")
+	manager := append(args, "script")[1]
 	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
 	w.until(ts, args[0]+" is applied", func() (bool, string) {
-		err := w.put(text)
+		err := w.putAs(manager, text)
 		if meta.IsNoMatchError(err) {
 			// A kind that has just come is announced a moment later.
 			return false, err.Error()
@@ -229,7 +230,10 @@ func (w *world) kapply(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-func (w *world) put(text string) error {
+func (w *world) put(text string) error { return w.putAs("script", text) }
+
+// putAs applies objects for a field manager.
+func (w *world) putAs(manager, text string) error {
 	disc, err := discovery.NewDiscoveryClientForConfig(w.kit.Config)
 	if err != nil {
 		return err
@@ -255,7 +259,7 @@ func (w *world) put(text string) error {
 		}
 		force := true
 		_, err = w.client.Resource(m.Resource).Namespace(u.GetNamespace()).Patch(context.Background(), u.GetName(),
-			types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: "script", Force: &force})
+			types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: manager, Force: &force})
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -16,6 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux/policies"
 	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/normalform"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -133,9 +135,12 @@ func (comparison) Check() error { return nil }
 // Manager is the field manager of the unit.
 func (c comparison) Manager() string { return Manager(c.unit) }
 
-// Placed is the object itself: it was rendered to where it is.
-func (comparison) Placed(o *unstructured.Unstructured, _ bool) (*unstructured.Unstructured, error) {
-	return o, nil
+// Placed is the object in the form in which it is applied, where it was rendered to. Those of a release are Helm's to write.
+func (c comparison) Placed(o *unstructured.Unstructured, _ bool) (*unstructured.Unstructured, error) {
+	if (schema.GroupKind{Group: c.unit.Group, Kind: c.unit.Kind}) == toolkit.HelmReleaseKind {
+		return o, nil
+	}
+	return normalform.Of(o), nil
 }
 
 // Differs leaves the comparison to the command that prints it.
