@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // CRDPolicy says what becomes of the directory crds of a chart. Nothing ever deletes what came from
@@ -73,6 +75,9 @@ func chartCRDs(chart *chartv2.Chart, p PostRender) ([]*unstructured.Unstructured
 			return nil, fmt.Errorf("reading %s of chart %s: %w", crd.Filename, chart.Name(), err)
 		}
 		for _, object := range objects {
+			if err := engine.Strings(object.Object); err != nil {
+				return nil, fmt.Errorf("reading %s of chart %s: %w", crd.Filename, chart.Name(), err)
+			}
 			object.SetLabels(merged(object.GetLabels(), p.Labels))
 			object.SetAnnotations(merged(object.GetAnnotations(), p.Annotations))
 			crds = append(crds, object)

@@ -2,6 +2,7 @@ package helm
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -57,6 +58,24 @@ func (c *cluster) GetWaiterWithOptions(_ kube.WaitStrategy, opts ...kube.WaitOpt
 	ofRelease := c.uninstall
 	c.uninstall = false
 	return &waiter{Waiter: watcher, stays: c.stays, leaveDeletion: ofRelease && !c.awaitDeletion}, nil
+}
+
+// Build refuses labels and annotations that are not strings in what is validated: Helm would drop all that the object has.
+func (c *cluster) Build(manifests io.Reader, validate bool) (kube.ResourceList, error) {
+	resources, err := c.Client.Build(manifests, validate)
+	if err != nil || !validate {
+		return resources, err
+	}
+	for _, info := range resources {
+		o, is := info.Object.(*unstructured.Unstructured)
+		if !is {
+			continue
+		}
+		if err := engine.Strings(o.Object); err != nil {
+			return nil, fmt.Errorf("%s: %w", engine.IDOf(o), err)
+		}
+	}
+	return resources, nil
 }
 
 // Create keeps what was written.

@@ -10,6 +10,8 @@ import (
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	releasev1 "helm.sh/helm/v4/pkg/release/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // TemplateOptions say for what cluster a chart is rendered.
@@ -47,6 +49,11 @@ func template(ctx context.Context, o TemplateOptions) (*Rendered, error) {
 	out, err := rendered(release)
 	if err != nil {
 		return nil, err
+	}
+	for _, object := range out.Objects {
+		if err := engine.Strings(object.Object); err != nil {
+			return nil, fmt.Errorf("%s: %w", engine.IDOf(object), err)
+		}
 	}
 	if o.ClusterWide != nil {
 		out.adopt(o.Name, o.Namespace, o.ClusterWide)

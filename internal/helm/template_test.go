@@ -98,6 +98,11 @@ func TestTemplateErrors(t *testing.T) {
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("the error quotes a secret: %v", err)
 	}
+	c = loaded(t, map[string]string{"Chart.yaml": metadata, "templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, labels: {version: 2}}\n"})
+	_, err = Template(t.Context(), TemplateOptions{Common: Common{Name: "r", Namespace: "apps", Chart: c}})
+	if want := `ConfigMap/x: metadata.labels: the value of "version" is not a string; quote it`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a label that is a number: got %v, want %q", err, want)
+	}
 }
 
 // TestQuiet renders what Helm warns about to the standard loggers, with values, and hears nothing;

@@ -117,7 +117,7 @@ var arrows = map[string][]string{
 	"internal/health/argocd":                        {"internal/patterns", "internal/lua", "internal/engine"},
 	"internal/lua":                                  {},
 	"internal/engine":                               {},
-	"internal/render":                               {"chart/similar", "internal/source", "internal/render/decrypt", "internal/render/substitute", "internal/guard"},
+	"internal/render":                               {"chart/similar", "internal/engine", "internal/source", "internal/render/decrypt", "internal/render/substitute", "internal/guard"},
 	"internal/render/decrypt":                       {"internal/egress"},
 	"internal/render/substitute":                    {},
 	"internal/render/decrypt/decrypttest":           {"internal/render/decrypt"},

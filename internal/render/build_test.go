@@ -76,6 +76,24 @@ func TestBuild(t *testing.T) {
 			options: render.Options{Path: "./a", TargetNamespace: "ns"},
 			want:    "ConfigMap/ns/y ConfigMap/ns/x",
 		},
+		"number in a label": {
+			reason: "whatever sets another label would replace all of them",
+			files: map[string]string{"a/kustomization.yaml": "namePrefix: p-\nresources: [x.yaml]\n",
+				"a/x.yaml": configMap("y", "1") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  labels:\n    app: x\n    version: 2\n"},
+			options: render.Options{Path: "a"},
+			fails:   `a/x.yaml:12: ConfigMap/p-x: metadata.labels: the value of "version" is not a string; quote it`,
+		},
+		"number in a label of an item": {
+			reason: "items of lists have marks too",
+			files:  map[string]string{"x.yaml": "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: x, labels: {tested: true}}\n"},
+			fails:  `x.yaml:6: ConfigMap/x: metadata.labels: the value of "tested" is not a string; quote it`,
+		},
+		"number by a variable": {
+			reason:  "the file has a string, and the object has none",
+			files:   map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, labels: {port: \"${port}\"}}\n"},
+			options: render.Options{Substitute: &substitute.Options{Variables: map[string]string{"port": "80"}}},
+			fails:   `ConfigMap/x: metadata.labels: the value of "port" is not a string; quote it`,
+		},
 		"own kustomization below": {
 			reason: "a directory with a kustomization of its own is built as one",
 			files: map[string]string{

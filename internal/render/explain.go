@@ -10,6 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // Kustomize wraps an error once for each kustomization on the way to it, as text. These find the
@@ -153,6 +155,20 @@ func (f *treeFS) unreadable(res *resource.Resource, err error) *Error {
 		}
 	}
 	return failed
+}
+
+// written is where a label or an annotation of an object is written that is not a string; nowhere if it came about in another way.
+func (f *treeFS) written(res *resource.Resource, wrong *engine.NotStringError) (file string, line int) {
+	for _, name := range f.reads.Paths() {
+		data, err := f.ReadFile(path.Join(root, name))
+		if err != nil {
+			continue
+		}
+		if line = Unquoted(data, res.GetKind(), res.GetName(), wrong); line > 0 {
+			return name, line
+		}
+	}
+	return "", 0
 }
 
 // repetitions are the keys that an object has twice, as errors without their lines: these are of kustomize's own making.

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render/substitute"
 )
 
@@ -33,6 +34,9 @@ func (f *treeFS) finish(res *resource.Resource, o Options) ([]*unstructured.Unst
 				failed.Quotes = append(failed.Quotes, "${"+name)
 			}
 		}
+		if wrong := (*engine.NotStringError)(nil); errors.As(err, &wrong) {
+			failed.File, failed.Line = f.written(res, wrong)
+		}
 		return nil, failed
 	}
 	return finished, nil
@@ -42,7 +46,8 @@ func (f *treeFS) finish(res *resource.Resource, o Options) ([]*unstructured.Unst
 // items. Errors do not name the object.
 func Finish(object map[string]any, o Options) ([]*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: object}
-	steps := []func(*unstructured.Unstructured, Options) error{open, replace, mark}
+	// Marks among labels are read at once, and values may come with the others.
+	steps := []func(*unstructured.Unstructured, Options) error{quoted, open, replace, quoted, mark}
 	for _, step := range steps {
 		if err := step(u, o); err != nil {
 			return nil, err
@@ -58,10 +63,13 @@ func Finish(object map[string]any, o Options) ([]*unstructured.Unstructured, err
 	var items []*unstructured.Unstructured
 	err = clean.EachListItem(func(item runtimeObject) error {
 		items = append(items, item.(*unstructured.Unstructured))
-		return nil
+		return quoted(items[len(items)-1], o)
 	})
 	return items, err
 }
+
+// quoted refuses labels and annotations that are not strings.
+func quoted(u *unstructured.Unstructured, _ Options) error { return engine.Strings(u.Object) }
 
 func optsOut(u *unstructured.Unstructured, step string) bool {
 	name := prefix + step

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/headgate-dev/headgate/chart/similar"
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // yamlPrefix is what the YAML library puts in front of what is wrong. Its line counts from the start of a document, and is one too low for
@@ -83,6 +84,45 @@ func repeated(data []byte, res *resource.Resource, reason string) int {
 			}
 		}
 	}
+}
+
+// Unquoted is the line of a file in which an object has a label or an annotation that is not a string; 0 if it has none. The name of
+// the object may have got a prefix or a suffix since; without a kind, any object will do.
+func Unquoted(data []byte, kind, name string, wrong *engine.NotStringError) int {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var node yaml.Node
+		if decoder.Decode(&node) != nil {
+			return 0
+		}
+		if line := unquoted(&node, kind, name, wrong); line > 0 {
+			return line
+		}
+	}
+}
+
+func unquoted(node *yaml.Node, kind, name string, wrong *engine.NotStringError) int {
+	var object struct {
+		Kind     string
+		Metadata struct {
+			Name                string
+			Labels, Annotations map[string]yaml.Node
+		}
+		Items []yaml.Node
+	}
+	// What else is wrong with it is no matter here.
+	_ = node.Decode(&object)
+	values := map[string]map[string]yaml.Node{"labels": object.Metadata.Labels, "annotations": object.Metadata.Annotations}[wrong.Field]
+	value, has := values[wrong.Key]
+	if has && value.ShortTag() != "!!str" && (kind == "" || object.Kind == kind && strings.Contains(name, object.Metadata.Name)) {
+		return value.Line
+	}
+	for i := range object.Items {
+		if line := unquoted(&object.Items[i], kind, name, wrong); line > 0 {
+			return line
+		}
+	}
+	return 0
 }
 
 // The lines at the end of a text are left out one by one while that is as much as to read so many bytes, and at least a few of them.

@@ -50,6 +50,11 @@ func TestDirectory(t *testing.T) {
 			files: repo{"l.yaml": "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}}\n- {apiVersion: v1, kind: Secret}\n"},
 			fails: "spec.source: l.yaml: document 1 (List): item 1: metadata.name is missing",
 		},
+		"number in a label": {
+			reason: "a mark would replace all labels of the object", source: "path: .",
+			files: repo{"x.yaml": configMap("z") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  labels:\n    version: 2\n"},
+			fails: `: x.yaml:11: document 2 (ConfigMap/x): metadata.labels: the value of "version" is not a string; quote it`,
+		},
 		"foreign": {
 			reason: "files that are of something else are passed over", source: "path: .",
 			files: repo{"values.yaml": "a: 1\n", "list.yaml": "[1, 2]\n", "tpl.yaml": "a: {{ .x }}\n", "empty.yaml": "", "comment.yaml": "# hello\n---\n", "x.yaml": configMap("x")},

@@ -14,6 +14,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
 )
 
@@ -94,11 +95,29 @@ func (j *job) objects(file string, documents []document) ([]*unstructured.Unstru
 			err = complete(finished)
 		}
 		if err != nil {
-			return nil, &render.Error{File: file, Object: strings.TrimSpace(d.where() + " " + describe(d.object)), Err: err}
+			return nil, &render.Error{File: file, Line: j.line(file, d, err), Object: strings.TrimSpace(d.where() + " " + describe(d.object)), Err: err}
 		}
 		out = append(out, finished...)
 	}
 	return out, nil
+}
+
+// line is that of a file in which a document has what an error is about, 0 if that is unknown.
+func (j *job) line(file string, d document, err error) int {
+	wrong := (*engine.NotStringError)(nil)
+	if file == "" || !errors.As(err, &wrong) {
+		return 0
+	}
+	data, _, err := j.reader().File(file)
+	if err != nil {
+		return 0
+	}
+	kind, _ := d.object["kind"].(string)
+	if _, list := d.object["items"]; list {
+		kind = ""
+	}
+	name, _, _ := unstructured.NestedString(d.object, "metadata", "name")
+	return render.Unquoted(data, kind, name, wrong)
 }
 
 // describe names an object as far as it has a name.

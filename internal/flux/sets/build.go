@@ -34,7 +34,11 @@ func Build(ctx context.Context, in *sandbox.Client, rs *fluxcdv1.ResourceSet, pr
 	}
 	objects := make([]*unstructured.Unstructured, 0, len(made.Objects))
 	for _, fields := range made.Objects {
-		objects = append(objects, &unstructured.Unstructured{Object: fields})
+		o := &unstructured.Unstructured{Object: fields}
+		if err := engine.Strings(fields); err != nil {
+			return nil, 0, &buildFailed{engine.ReasonBuildFailed, true, fmt.Errorf("%s: %w", engine.IDOf(o), err)}
+		}
+		objects = append(objects, o)
 	}
 	return objects, made.Sets, fillIn(ctx, objects, reader)
 }
