@@ -58,6 +58,9 @@ func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 	inputs, err := kustomize.InputsOf(ctx, d.policies.Now(), ks, reader)
 	inputs.Versions, inputs.Options.Decryption = reader.Versions, inputs.Options.Decryption.Within(d.Egress.Fetches)
 	inputs.Options.Remotes = d.remotes(id)
+	inputs.Options.Stray = func(field *render.Error) {
+		d.Events.Record(ks, corev1.EventTypeWarning, "UnknownField", field.Error()+"; it is ignored", nil)
+	}
 	return inputs, err
 }
 

@@ -94,6 +94,29 @@ func TestBuild(t *testing.T) {
 			options: render.Options{Substitute: &substitute.Options{Variables: map[string]string{"port": "80"}}},
 			fails:   `ConfigMap/x: metadata.labels: the value of "port" is not a string; quote it`,
 		},
+		"stray fields": {
+			reason: "Flux ignores fields that kustomize does not know in the kustomization of the unit",
+			files: map[string]string{"kustomization.yaml": "resources: [x.yaml]\ndescription: what this is for\nimages: [{name: i, namespace: x}]\n",
+				"x.yaml": configMap("x", "1")},
+			options: render.Options{Stray: func(*render.Error) {}},
+			want:    "ConfigMap//x",
+		},
+		"stray field": {
+			reason: "kustomize itself refuses them",
+			files:  map[string]string{"kustomization.yaml": "resources: [x.yaml]\nresource: [y.yaml]\n", "x.yaml": configMap("x", "1")},
+			fails:  `kustomization.yaml:2: resource: unknown field; did you mean "resources"?`,
+		},
+		"stray field in a base": {
+			reason:  "kustomize refuses them, and Flux does not write the base",
+			files:   map[string]string{"kustomization.yaml": "resources: [b]\n", "b/kustomization.yaml": "resources: [x.yaml]\ndescription: x\n", "b/x.yaml": configMap("x", "1")},
+			options: render.Options{Stray: func(*render.Error) {}},
+			fails:   "b/kustomization.yaml:2: description: unknown field",
+		},
+		"field that is known elsewhere": {
+			reason: "a field is not suggested instead of itself",
+			files:  map[string]string{"kustomization.yaml": "images:\n- name: i\n  namespace: x\n"},
+			fails:  "kustomization.yaml:3: namespace: unknown field at this level",
+		},
 		"own kustomization below": {
 			reason: "a directory with a kustomization of its own is built as one",
 			files: map[string]string{

@@ -54,7 +54,7 @@ func (f *treeFS) prepare(dir string, o Options, opener *opener) error {
 		if k, err = f.generate(dir); err != nil {
 			return err
 		}
-	} else if err := f.readKustomization(name, k); err != nil {
+	} else if err := f.readOwn(name, k, o.Stray); err != nil {
 		return err
 	}
 	rel := inTree(name)
@@ -96,6 +96,33 @@ func (f *treeFS) rerouted(o *opener, rel string, k *types.Kustomization) (*types
 		return nil, &Error{File: rel, Err: err}
 	}
 	return out, nil
+}
+
+// readOwn reads the kustomization of the unit, without the fields that are unknown if these are ignored.
+func (f *treeFS) readOwn(name string, into *types.Kustomization, stray func(*Error)) error {
+	err := f.readKustomization(name, into)
+	if wrong := (*Error)(nil); stray == nil || !errors.As(err, &wrong) || !wrong.unknown {
+		return err
+	}
+	data, err := f.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	known := &types.Kustomization{}
+	if err := yaml.Unmarshal(data, known); err != nil {
+		return refused(inTree(name), data, err)
+	}
+	for _, field := range strays(inTree(name), data) {
+		stray(field)
+	}
+	clean, err := yaml.Marshal(known)
+	if err != nil {
+		return &Error{File: inTree(name), Err: fmt.Errorf("encoding: %w", err)}
+	}
+	if err := f.WriteFile(name, clean); err != nil {
+		return err
+	}
+	return f.readKustomization(name, into)
 }
 
 func (f *treeFS) readKustomization(name string, into *types.Kustomization) error {

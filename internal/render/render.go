@@ -56,6 +56,9 @@ type Options struct {
 	// LeaveOut, when set, has entries of kustomizations left out that are somewhere else than in the tree, and patches
 	// that fail because of a stand-in; it is called with what these are, LeftRemote or LeftPatch, and which.
 	LeaveOut func(what, entry string)
+	// Stray, when set, has fields of the unit's own kustomization be ignored that kustomize does not know, as Flux does; it is called
+	// with each. Those of other kustomizations are errors.
+	Stray func(field *Error)
 	// Lacking, when set, has variables be empty that no one defines.
 	Lacking Lacking
 	// Edit, when set, changes the kustomization of the unit before it is built; exists reports whether there is a
@@ -95,6 +98,8 @@ type Error struct {
 	// Quotes are texts of the object that the failure is about, such as variables: its line has one of them.
 	Quotes []string
 	Err    error
+	// unknown is set for a field of a kustomization that kustomize does not know.
+	unknown bool
 }
 
 // Error names the place.

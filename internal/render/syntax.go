@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -165,15 +167,51 @@ func refused(rel string, data []byte, err error) *Error {
 	if m == nil {
 		return &Error{File: rel, Err: err}
 	}
-	var document yaml.Node
+	return unknown(rel, data, m[1])
+}
+
+// unknown is the error about a field of a kustomization that kustomize does not know, at least not where it is.
+func unknown(rel string, data []byte, field string) *Error {
 	text := "unknown field"
-	if near := similar.Closest(m[1], fieldsOf(reflect.TypeFor[types.Kustomization](), 0)); near != "" {
+	switch near := similar.Closest(field, fieldsOf(reflect.TypeFor[types.Kustomization](), 0)); near {
+	case "":
+	case field:
+		text += " at this level"
+	default:
 		text += `; did you mean "` + near + `"?`
 	}
-	if yaml.Unmarshal(data, &document) != nil {
-		return &Error{File: rel, Field: m[1], Err: errors.New(text)}
+	out := &Error{File: rel, Field: field, Err: errors.New(text), unknown: true}
+	var document yaml.Node
+	if yaml.Unmarshal(data, &document) == nil {
+		out.Line = keyLine(&document, field)
 	}
-	return &Error{File: rel, Line: keyLine(&document, m[1]), Field: m[1], Err: errors.New(text)}
+	return out
+}
+
+// strays are the fields of a kustomization that kustomize does not know: for each field at its top that one, or the first below it.
+func strays(rel string, data []byte) []*Error {
+	var all map[string]any
+	if yaml.Unmarshal(data, &all) != nil {
+		return nil
+	}
+	var out []*Error
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		one, err := yaml.Marshal(map[string]any{name: all[name]})
+		if err != nil {
+			continue
+		}
+		if m := unknownField.FindStringSubmatch(text((&types.Kustomization{}).Unmarshal(one))); m != nil {
+			out = append(out, unknown(rel, data, m[1]))
+		}
+	}
+	return out
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // keyLine is the first line of a key, the outer ones first.

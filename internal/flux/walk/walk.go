@@ -190,6 +190,13 @@ func (w *walk) build(ctx context.Context, ks *kustomizev1.Kustomization, tree *s
 		Owner: toolkit.KustomizationID(ks.Namespace, ks.Name).String(), Share: ks.Namespace, Reach: bases.Anonymous{Rules: &w.Reach},
 	})
 	o.Elsewhere = render.NewElsewhere(remotes, false)
+	said := map[string]bool{}
+	o.Stray = func(field *render.Error) {
+		if text := field.Error(); w.repository.Warn != nil && !said[text] {
+			said[text] = true
+			w.repository.Warn(text + "; it is ignored")
+		}
+	}
 	err = o.Elsewhere.Complete(ctx, func() (err error) {
 		result, err = w.renderer.Build(ctx, tree, o)
 		return err
