@@ -22,7 +22,7 @@ import (
 	kwokclient "sigs.k8s.io/kwok/pkg/utils/client"
 )
 
-// nodes simulates nodes: pods that are scheduled on them run at once, Jobs end at once.
+// nodes simulates nodes: pods that are scheduled on them run at once, and those that are not restarted end at once.
 func nodes(ctx context.Context, kubeconfig string, client *rest.Config, count int) error {
 	typed, err := kubernetes.NewForConfig(client)
 	if err != nil {
@@ -86,8 +86,27 @@ func localStages() (map[internalversion.StageResourceRef][]*internalversion.Stag
 			return nil, fmt.Errorf("reading the stages of simulated pods: %w", err)
 		}
 		stages[stage.Spec.ResourceRef] = append(stages[stage.Spec.ResourceRef], stage)
+		if text == podfast.DefaultPodComplete {
+			stages[stage.Spec.ResourceRef] = append(stages[stage.Spec.ResourceRef], ending(stage))
+		}
 	}
 	return stages, nil
+}
+
+// ending is the stage of pods that end without a Job: those that are not restarted and have no owner, such as tests and hooks.
+func ending(complete *internalversion.Stage) *internalversion.Stage {
+	stage := complete.DeepCopy()
+	stage.Name = "pod-end"
+	jq := func(key string, operator internalversion.SelectorOperator, values ...string) internalversion.MatchExpression {
+		return internalversion.MatchExpression{JQ: &internalversion.SelectorJQ{Key: key, Operator: operator, Values: values}}
+	}
+	stage.Spec.Selector = &internalversion.StageSelector{MatchExpressions: []internalversion.MatchExpression{
+		jq(".metadata.deletionTimestamp", internalversion.SelectorOpDoesNotExist),
+		jq(".metadata.ownerReferences", internalversion.SelectorOpDoesNotExist),
+		jq(".spec.restartPolicy", internalversion.SelectorOpIn, string(corev1.RestartPolicyNever), string(corev1.RestartPolicyOnFailure)),
+		jq(".status.phase", internalversion.SelectorOpIn, string(corev1.PodRunning)),
+	}}
+	return stage
 }
 
 func node(i int) *corev1.Node {
