@@ -126,12 +126,24 @@ func fill(o *unstructured.Unstructured) {
 		spec["selector"] = map[string]any{"matchLabels": labels}
 		spec["template"] = map[string]any{
 			"metadata": map[string]any{"labels": labels},
-			"spec":     map[string]any{"containers": []any{map[string]any{"name": "placeholder", "image": image}}},
+			"spec":     placeholder("placeholder", image),
 		}
 	default:
 		return
 	}
 	o.Object["spec"] = spec
+}
+
+// placeholder is the spec of a pod that runs nothing, as every policy of Pod Security permits it.
+func placeholder(name, image string) map[string]any {
+	return map[string]any{
+		"securityContext": map[string]any{"runAsNonRoot": true, "seccompProfile": map[string]any{"type": "RuntimeDefault"}},
+		"containers": []any{map[string]any{
+			"name": name, "image": image, "securityContext": map[string]any{
+				"allowPrivilegeEscalation": false, "capabilities": map[string]any{"drop": []any{"ALL"}},
+			},
+		}},
+	}
 }
 
 // pack writes files into an archive, in the directory with the name of the chart.

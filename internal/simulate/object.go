@@ -41,7 +41,7 @@ func workload(kind, name string) map[string]any {
 		"selector": map[string]any{"matchLabels": labels},
 		"template": map[string]any{
 			"metadata": map[string]any{"labels": labels},
-			"spec":     map[string]any{"containers": []any{map[string]any{"name": "simulated", "image": "simulated"}}},
+			"spec":     placeholder("simulated", "simulated"),
 		},
 	}
 	if kind == "StatefulSet" {

@@ -33,11 +33,22 @@ spec: {interval: 1h, timeout: 40s, MORE, chart: {spec: {chart: CHART, version: 1
 `
 	inRepository := strings.NewReplacer("CHART", "./chart", "SOURCE", "{kind: GitRepository, name: flux-system, namespace: flux-system}")
 	const chart, config = "apiVersion: v2\nname: app\nversion: 1.0.0\n", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+	const strict = `apiVersion: v1
+kind: Namespace
+metadata: {name: strict, labels: {pod-security.kubernetes.io/enforce: restricted}}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {name: r, namespace: strict}
+spec: {interval: 1h, url: "https://charts.nowhere.invalid"}
+---
+`
 	const test = `apiVersion: v1
 kind: Pod
 metadata: {name: t, annotations: {"helm.sh/hook": test}}
 spec: {restartPolicy: Never, containers: [{name: c, image: "t:1"}]}
 `
+	elsewhere := strings.NewReplacer("CHART", "app", "SOURCE", "{kind: HelmRepository, name: r}", "default", "strict", "MORE", "suspend: false")
 	for name, c := range map[string]struct {
 		reason string
 		files  map[string]string
@@ -54,6 +65,9 @@ spec: {restartPolicy: Never, containers: [{name: c, image: "t:1"}]}
 		"range of Applications": {"the same, and the next attempt of the sync is far away", map[string]string{
 			"root.yaml": application, "app/s.yaml": service,
 		}, "Object ServiceCIDR/simulated-10-43-0-0"},
+		"policy": {"the pods of a chart that stands in are permitted by every policy", map[string]string{
+			"root/all.yaml": strict + elsewhere.Replace(release),
+		}, "Chart app 1.0.0 of HelmChart/strict/strict-app"},
 		"test": {"nothing: a pod that is not restarted ends", map[string]string{
 			"root/hr.yaml": inRepository.Replace(strings.Replace(release, "MORE", "test: {enable: true}", 1)), "chart/Chart.yaml": chart, "chart/templates/t.yaml": test,
 		}, ""},
