@@ -137,6 +137,11 @@ func (r *Runner) demand(u *unit, d *Demands) {
 		if need.What == apply.KindServed {
 			d.Kinds[need.Kind.WithVersion(need.Version)] = u.ID
 		}
+		if need.What == apply.ObjectThere && !r.isDeclared(need.Object) {
+			d.Objects = append(d.Objects, ObjectDemand{
+				ObjectHealth: engine.ObjectHealth{ID: need.Object, Verdict: engine.NotFound}, Unit: u.ID, Gone: true,
+			})
+		}
 	}
 	switch u.phase {
 	case engine.PhaseWaitingForSource:

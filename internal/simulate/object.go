@@ -3,6 +3,8 @@ package simulate
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -67,6 +69,40 @@ func KindOf(crd string) (schema.GroupKind, bool) {
 		singular = stem + "y"
 	}
 	return schema.GroupKind{Group: group, Kind: strings.ToUpper(singular[:1]) + singular[1:]}, true
+}
+
+// absent is how the API server and this engine say that a namespace does not exist.
+var absent = regexp.MustCompile(`namespaces? "([^"]+)" (?:not found|does not exist)`)
+
+// NamespacesLacking are the namespaces that a message says are missing, each once.
+func NamespacesLacking(message string) []string {
+	var names []string
+	for _, found := range absent.FindAllStringSubmatch(message, -1) {
+		if !slices.Contains(names, found[1]) {
+			names = append(names, found[1])
+		}
+	}
+	return names
+}
+
+// Volume makes the volume that a claim names, reserved for it.
+func Volume(claim *unstructured.Unstructured) *unstructured.Unstructured {
+	asked, name := nested(claim.Object, "spec"), ""
+	name, _ = asked["volumeName"].(string)
+	spec := map[string]any{
+		"capacity": nested(asked, "resources", "requests"), "accessModes": asked["accessModes"],
+		"persistentVolumeReclaimPolicy": "Retain", "hostPath": map[string]any{"path": "/simulated/" + name},
+		"claimRef": map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": claim.GetNamespace(), "name": claim.GetName()},
+	}
+	for _, field := range []string{"storageClassName", "volumeMode"} {
+		if value, has := asked[field]; has {
+			spec[field] = value
+		}
+	}
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "PersistentVolume", "spec": spec}}
+	o.SetName(name)
+	o.SetLabels(map[string]string{Label: "object"})
+	return o
 }
 
 // StorageClass makes a class whose volumes are there at once, and go with their claims.

@@ -112,3 +112,21 @@ func TestTargetOfOthers(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+func TestNamespacesLacking(t *testing.T) {
+	const text = `ConfigMap/a/x: namespace "a" does not exist; creating: namespaces "b" not found; namespaces "a" not found; namespace "c" is terminating`
+	if diff := cmp.Diff([]string{"a", "b"}, simulate.NamespacesLacking(text)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestVolume(t *testing.T) {
+	claim := object(t, "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: ns}, spec: {volumeName: pv, storageClassName: fast, "+
+		"accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}")
+	want := object(t, "{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv, labels: {headgate.dev/simulated: object}}, spec: {capacity: {storage: 1Gi}, "+
+		"accessModes: [ReadWriteOnce], storageClassName: fast, persistentVolumeReclaimPolicy: Retain, hostPath: {path: /simulated/pv}, "+
+		"claimRef: {apiVersion: v1, kind: PersistentVolumeClaim, namespace: ns, name: data}}}")
+	if diff := cmp.Diff(want, simulate.Volume(claim)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

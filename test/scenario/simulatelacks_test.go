@@ -48,6 +48,18 @@ kind: Pod
 metadata: {name: t, annotations: {"helm.sh/hook": test}}
 spec: {restartPolicy: Never, containers: [{name: c, image: "t:1"}]}
 `
+	const claim = `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: default}
+spec: {storageClassName: some-csi, volumeName: made-elsewhere, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d, namespace: default}
+spec:
+  selector: {matchLabels: {app: d}}
+  template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: "i:1"}], volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}}
+`
 	elsewhere := strings.NewReplacer("CHART", "app", "SOURCE", "{kind: HelmRepository, name: r}", "default", "strict", "MORE", "suspend: false")
 	for name, c := range map[string]struct {
 		reason string
@@ -65,9 +77,19 @@ spec: {restartPolicy: Never, containers: [{name: c, image: "t:1"}]}
 		"range of Applications": {"the same, and the next attempt of the sync is far away", map[string]string{
 			"root.yaml": application, "app/s.yaml": service,
 		}, "Object ServiceCIDR/simulated-10-43-0-0"},
+		"namespace": {"a namespace that is made elsewhere", map[string]string{
+			"root/ks.yaml": unit(""), "app/c.yaml": strings.Replace(config, "name: x", "name: x, namespace: elsewhere", 1),
+		}, "Object Namespace/elsewhere"},
+		"namespace of a release": {"one in which a release is installed", map[string]string{
+			"root/hr.yaml": inRepository.Replace(strings.Replace(release, "MORE", "targetNamespace: elsewhere", 1)), "chart/Chart.yaml": chart, "chart/templates/c.yaml": config,
+		}, "Object Namespace/elsewhere"},
+		"namespace of Applications": {"one into which an Application is synced", map[string]string{
+			"root.yaml": strings.Replace(application, "namespace: default", "namespace: elsewhere", 1), "app/c.yaml": config,
+		}, "Object Namespace/elsewhere"},
 		"policy": {"the pods of a chart that stands in are permitted by every policy", map[string]string{
 			"root/all.yaml": strict + elsewhere.Replace(release),
 		}, "Chart app 1.0.0 of HelmChart/strict/strict-app"},
+		"volume": {"a volume by its name", map[string]string{"root/ks.yaml": unit(""), "app/c.yaml": claim}, "Object PersistentVolume/made-elsewhere"},
 		"test": {"nothing: a pod that is not restarted ends", map[string]string{
 			"root/hr.yaml": inRepository.Replace(strings.Replace(release, "MORE", "test: {enable: true}", 1)), "chart/Chart.yaml": chart, "chart/templates/t.yaml": test,
 		}, ""},

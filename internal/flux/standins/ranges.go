@@ -35,7 +35,7 @@ func (s *Simulation) provideRanges(ctx context.Context, d runner.Demands) bool {
 	return made
 }
 
-// mayTry counts how often a unit was tried again for a range.
+// mayTry counts how often a unit was tried again for a range, or for a namespace.
 func (s *Simulation) mayTry(unit engine.UnitID, name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -68,7 +68,7 @@ type Simulation struct {
 	// marked are the units whose values may stand in, charts the sources that may.
 	marked map[engine.UnitID]bool
 	charts map[engine.SourceID]bool
-	// ranged counts how often units were tried again for ranges of addresses.
+	// ranged counts how often units were tried again for ranges of addresses and for namespaces.
 	ranged map[string]int
 	// lax are the units whose undefined variables may be empty.
 	lax map[engine.UnitID]bool
@@ -195,7 +195,7 @@ func (s *Simulation) builtIn(gk schema.GroupKind) bool {
 func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
 	return provideOneOf(ctx, d, []func(context.Context, runner.Demands) bool{
 		s.provideLogins, s.provideCharts, s.provideContent, s.provideKinds, s.provideExternalSecrets, s.provideSecrets,
-		s.provideVariables, s.provideRanges, s.providePlaces, s.provideObjects,
+		s.provideVariables, s.provideRanges, s.provideNamespaces, s.providePlaces, s.provideObjects,
 	})
 }
 
@@ -203,7 +203,7 @@ func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
 func (s *Simulation) provideFirst(ctx context.Context, d runner.Demands) bool {
 	d.Objects = slices.DeleteFunc(d.Objects, func(o runner.ObjectDemand) bool { return o.Gone })
 	return provideOneOf(ctx, d, []func(context.Context, runner.Demands) bool{
-		s.provideLogins, s.provideCharts, s.provideContent, s.provideExternalSecrets, s.provideVariables, s.provideRanges, s.providePlaces, s.provideObjects,
+		s.provideLogins, s.provideCharts, s.provideContent, s.provideExternalSecrets, s.provideVariables, s.provideRanges, s.provideNamespaces, s.providePlaces, s.provideObjects,
 	})
 }
 
