@@ -16,8 +16,12 @@ const Label = "headgate.dev/simulated"
 const marker = "simulated"
 
 // Mark is the value which stands for a secret one. The same key makes the same value, which can be part of a host
-// name and needs no quotes in a URL, in YAML or in a shell.
+// name and needs no quotes in a URL, in YAML or in a shell. Where the key is named after an address, a range of addresses, a port or a
+// quantity, it is one: a server refuses anything else.
 func Mark(key string) string {
+	if value := shaped(key); value != "" {
+		return value
+	}
 	safe := strings.Trim(strings.Map(plain, key), "-.")
 	if safe == "" {
 		return marker

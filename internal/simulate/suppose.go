@@ -40,7 +40,7 @@ func Suppose(o *unstructured.Unstructured, checks []Check) (bool, error) {
 func marked(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return strings.Contains(v, marker)
+		return strings.Contains(v, marker) || madeAddress.MatchString(v)
 	case []any:
 		for _, element := range v {
 			if marked(element) {

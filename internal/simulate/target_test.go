@@ -14,6 +14,10 @@ func TestMark(t *testing.T) {
 	for key, want := range map[string]string{
 		"password": "simulated-password", "DB_URL": "simulated-db-url", "a b/c:'$(x)'": "simulated-a-b-c----x", "": "simulated",
 		".dockerconfigjson": "simulated-dockerconfigjson", "ключ": "simulated",
+		"SECRET_LB_IP": "198.18.201.205", "nodeIP": "198.18.112.129", "CLUSTER_CIDR": "198.18.147.0/24", "pod-subnet": "198.18.57.0/24", "VIP": "198.18.108.37",
+		"SMTP_PORT": "31237", "httpPort": "30086", "DATA_SIZE": "1Gi", "volumeSize": "1Gi", "cpu": "1",
+		"SUPPORT_EMAIL": "simulated-support-email", "EXPORT": "simulated-export", "ship": "simulated-ship", "PORTAL": "simulated-portal",
+		"EMAIL_ADDRESS": "simulated-email-address", "recipients": "simulated-recipients",
 	} {
 		if got := simulate.Mark(key); got != want {
 			t.Errorf("%q is %q, want %q", key, got, want)

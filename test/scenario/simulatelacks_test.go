@@ -32,6 +32,7 @@ metadata: {name: app, namespace: default}
 spec: {interval: 1h, timeout: 40s, MORE, chart: {spec: {chart: CHART, version: 1.0.0, sourceRef: SOURCE}}}
 `
 	inRepository := strings.NewReplacer("CHART", "./chart", "SOURCE", "{kind: GitRepository, name: flux-system, namespace: flux-system}")
+	elsewhere := strings.NewReplacer("CHART", "app", "SOURCE", "{kind: HelmRepository, name: r}", "default", "strict", "MORE", "suspend: false")
 	const chart, config = "apiVersion: v2\nname: app\nversion: 1.0.0\n", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
 	const strict = `apiVersion: v1
 kind: Namespace
@@ -60,7 +61,22 @@ spec:
   selector: {matchLabels: {app: d}}
   template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: "i:1"}], volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}}
 `
-	elsewhere := strings.NewReplacer("CHART", "app", "SOURCE", "{kind: HelmRepository, name: r}", "default", "strict", "MORE", "suspend: false")
+	const gateway = `apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: default}
+spec:
+  type: LoadBalancer
+  loadBalancerIP: ${LB_IP}
+  loadBalancerSourceRanges: ["${HOME_CIDR}"]
+  ports:
+    - port: 80
+      nodePort: ${NODE_PORT}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: default}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: "${DATA_SIZE}"}}}
+`
 	for name, c := range map[string]struct {
 		reason string
 		files  map[string]string
@@ -77,6 +93,9 @@ spec:
 		"range of Applications": {"the same, and the next attempt of the sync is far away", map[string]string{
 			"root.yaml": application, "app/s.yaml": service,
 		}, "Object ServiceCIDR/simulated-10-43-0-0"},
+		"shapes": {"variables that stand for an address, a range, a port and a quantity", map[string]string{
+			"root/ks.yaml": unit(", postBuild: {substituteFrom: [{kind: Secret, name: settings}]}"), "app/s.yaml": gateway,
+		}, "Secret Secret/flux-system/settings"},
 		"namespace": {"a namespace that is made elsewhere", map[string]string{
 			"root/ks.yaml": unit(""), "app/c.yaml": strings.Replace(config, "name: x", "name: x, namespace: elsewhere", 1),
 		}, "Object Namespace/elsewhere"},
