@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +53,7 @@ func (p *planeGates) suggest(ctx context.Context, repository string) string {
 			return ""
 		}
 		file, there := tree.File(path)
-		if !there || file.Size > maxTalos || !strings.HasSuffix(path, ".yaml") && !strings.HasSuffix(path, ".yml") {
+		if !there || file.Size > maxTalos {
 			continue
 		}
 		data, err := file.Read()
@@ -86,18 +87,33 @@ const (
 // talosPath is where a machine configuration of Talos has the arguments of the API server.
 const talosPath = "/cluster/apiServer/extraArgs"
 
-// talosGatesOf reads the feature gates of the API server out of a machine configuration of Talos, a patch of one, or a
-// file that holds such patches as texts.
+// talosGatesOf reads the feature gates of the API server out of a machine configuration of Talos, a patch of one, a
+// file that holds such patches as texts, or a template of any of these.
 func talosGatesOf(data []byte) map[string]bool {
 	found := map[string]bool{}
 	for _, document := range strings.Split("\n"+string(data), "\n---") {
 		var value any
-		// Templates are no YAML before they are rendered.
 		if yaml.Unmarshal([]byte(document), &value) == nil {
+			gatesIn(value, "", found)
+			continue
+		}
+		// A template is no YAML before it is rendered; mostly it is without the tags.
+		if yaml.Unmarshal([]byte(untagged(document)), &value) == nil {
 			gatesIn(value, "", found)
 		}
 	}
 	return found
+}
+
+var (
+	// tagLine is a line that has nothing but tags of a template, of Jinja or of Go, and tag is one of them.
+	tagLine = regexp.MustCompile(`(?m)^[ \t]*(?:(?:\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\})[ \t]*)+\r?$`)
+	tag     = regexp.MustCompile(`\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}`)
+)
+
+// untagged is a template without its tags.
+func untagged(text string) string {
+	return tag.ReplaceAllString(tagLine.ReplaceAllString(text, ""), "x")
 }
 
 // gatesIn goes through a value; at is the path to it within a machine configuration, as far as it can be one.

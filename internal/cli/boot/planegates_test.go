@@ -18,7 +18,10 @@ func TestTalosGates(t *testing.T) {
 		"JSON patch, deep": {"or of the one argument", "- {op: add, path: /cluster/apiServer/extraArgs/feature-gates, value: A=true}\n", map[string]bool{"A": true}},
 		"documents":        {"one document of several", "a: b\n---\ncluster: {apiServer: {extraArgs: {feature-gates: A=true}}}\n", map[string]bool{"A": true}},
 		"other parts":      {"gates of other parts are not those of the API server", "cluster: {scheduler: {extraArgs: {feature-gates: A=true}}, controllerManager: {extraArgs: {feature-gates: B=true}}}\nmachine: {kubelet: {extraArgs: {feature-gates: C=true}}}\n", map[string]bool{}},
-		"no YAML":          {"a template is none", "{{ if x }}\ncluster: {apiServer: {extraArgs: {feature-gates: A=true}}}\n{{ end }}\n", map[string]bool{}},
+		"template":         {"a template is searched without its tags", "{{ if x }}\ncluster: {apiServer: {extraArgs: {feature-gates: A=true}}}\n{{ end }}\n", map[string]bool{"A": true}},
+		"Jinja":            {"tags may be anywhere", "{% if x %}\ncluster:\n  network: {subnets: {{ subnets }}, dns: [{{ dns }}]}\n  apiServer:\n    {# gates #}\n    extraArgs:\n      feature-gates: A=true,B=false\n{% endif %}\n", map[string]bool{"A": true, "B": false}},
+		"makejinja":        {"with delimiters that YAML takes for comments", "#% if x %#\ncluster:\n  id: #{ id }#\n  apiServer: {extraArgs: {feature-gates: A=true}}\n#% endif %#\n", map[string]bool{"A": true}},
+		"no YAML":          {"what is none is left out", "a: [\nfeature-gates: A=true\n", map[string]bool{}},
 	} {
 		if diff := cmp.Diff(c.want, talosGatesOf([]byte(c.text))); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, c.reason, diff)
