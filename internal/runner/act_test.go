@@ -53,6 +53,7 @@ func TestFailureOf(t *testing.T) {
 	}{
 		"none":  {"what waits has not failed", []apply.Result{applied, unserved}, ""},
 		"one":   {"a failure names its object", []apply.Result{applied, failed}, "1 of 2 objects failed: Service/shop/s: refused as invalid: spec.ports: Required value"},
+		"alone": {"an object that is alone is not counted", []apply.Result{failed}, "Service/shop/s: refused as invalid: spec.ports: Required value"},
 		"waits": {"and what waits beside it", []apply.Result{failed, unserved, applied}, "1 of 3 objects failed: Service/shop/s: refused as invalid: spec.ports: Required value; 1 more cannot be applied: Servce/shop/t: its kind is not served"},
 	} {
 		t.Run(name, func(t *testing.T) {

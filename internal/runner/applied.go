@@ -89,7 +89,10 @@ func failureOf(results []apply.Result) *engine.Failure {
 	if len(failed) == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("%d of %d objects failed: %s", len(failed), len(results), engine.Grouped(failed))
+	message := engine.Grouped(failed)
+	if len(results) > 1 {
+		message = fmt.Sprintf("%d of %d objects failed: %s", len(failed), len(results), message)
+	}
 	if len(waiting) > 0 {
 		message += fmt.Sprintf("; %d more cannot be applied: %s", len(waiting), engine.Grouped(waiting))
 	}

@@ -61,7 +61,7 @@ func (s *Keeper) late(f *Feed, a *source.Artifact) string {
 	if !s.Elsewhere && f.fetchedFor(o) || *o.State().generation == o.GetGeneration() {
 		return ""
 	}
-	return fmt.Sprintf("generation %d of %s has not been fetched", o.GetGeneration(), engine.SourceID(f.Key))
+	return fmt.Sprintf("%s has not been fetched yet as it is declared now", engine.SourceID(f.Key))
 }
 
 func withFailure(text, failure string) string {
