@@ -10,6 +10,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/configuration"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -67,7 +68,7 @@ func TestGateOfAnother(t *testing.T) {
 		}, "Application referencing project p which does not exist", "Application referencing project p which does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &Engine{apps: newRegistry(), projects: configuration.NewProjects(), settings: configuration.NewSettings("argocd"), options: Options{Namespace: "argocd"}}
+			e := &Engine{feeds: &feeds.Feeds{}, apps: newRegistry(), projects: configuration.NewProjects(), settings: configuration.NewSettings("argocd"), options: Options{Namespace: "argocd"}}
 			project(func(*v1alpha1.AppProjectSpec) {})(e, nil)
 			a, _ := e.apps.take(UnitID("argocd", "a"), declaration{obj: application("1")})
 			e.derive(a)
