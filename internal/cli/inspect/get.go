@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cli/causes"
@@ -252,17 +253,23 @@ type columns struct {
 	whole bool
 }
 
-// columnsOf are the columns of a kind, or of several of one name that have the same: those of its dialect, or of any.
-func columnsOf(g *console.Globals, name string) columns {
+// columnsOf are the columns of the kinds that a name stands for: those of the dialect, if the kinds that a list has share them, or those of any.
+func columnsOf(g *console.Globals, name string, listed map[schema.GroupKind]bool) columns {
 	every := columns{Globals: g, titles: []string{"REVISION", "SUSPENDED"}}
 	c := columns{Globals: g, own: true}
-	for i, kind := range g.NamedKinds(name) {
+	if kind, err := g.FindKind(name); err == nil && len(listed) == 0 {
+		listed = map[schema.GroupKind]bool{kind.GroupKind(): true}
+	}
+	for _, kind := range g.NamedKinds(name) {
+		if !listed[kind.GroupKind()] {
+			continue
+		}
 		of, has := g.Of(kind.GroupKind()).(dialect.Tabular)
 		if !has {
 			return every
 		}
 		titles, whole := of.Columns(kind.GroupKind())
-		if i > 0 && (whole != c.whole || !slices.Equal(titles, c.titles)) {
+		if c.titles != nil && (whole != c.whole || !slices.Equal(titles, c.titles)) {
 			return every
 		}
 		c.titles, c.whole = titles, whole
@@ -275,8 +282,17 @@ func columnsOf(g *console.Globals, name string) columns {
 
 // row are the values of an object.
 func (c columns) row(u *unstructured.Unstructured) []string {
-	of, has := c.Of(console.GroupKindOf(u)).(dialect.Tabular)
-	if !c.own || !has {
+	kind := console.GroupKindOf(u)
+	of, has := c.Of(kind).(dialect.Tabular)
+	if c.own && has {
+		// One that came since may have other columns.
+		titles, _ := of.Columns(kind)
+		has = slices.Equal(titles, c.titles)
+	}
+	if c.own && !has {
+		return make([]string, len(c.titles))
+	}
+	if !c.own {
 		s := c.Catalogue.StateOf(u)
 		held := "False"
 		if s.Suspended {

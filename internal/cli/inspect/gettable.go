@@ -43,7 +43,7 @@ func newTable(o getOptions, list []*unstructured.Unstructured) *table {
 		kinds[console.GroupKindOf(u)] = true
 	}
 	return &table{
-		getOptions: o, columns: columnsOf(o.Globals, o.kind), several: o.clusters.Several(list), grouped: o.kind != "" && len(kinds) > 1, printed: map[engine.ObjectID]string{},
+		getOptions: o, columns: columnsOf(o.Globals, o.kind, kinds), several: o.clusters.Several(list), grouped: o.kind != "" && len(kinds) > 1, printed: map[engine.ObjectID]string{},
 	}
 }
 

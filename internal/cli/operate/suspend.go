@@ -47,7 +47,7 @@ func newSwitch(g *console.Globals, verb, title string, on bool) *cobra.Command {
 				Target: console.Joined(args), Namespace: namespace, Verb: verb,
 				Takes: func(k console.Served) bool { return switched(g, k.GroupKind(), on) != nil },
 			})
-			if err == nil && switched(g, ref.GroupKind(), on) == nil {
+			if ref.Kind != "" && switched(g, ref.GroupKind(), on) == nil {
 				err = console.Hint(fmt.Errorf("%s: objects of this kind cannot be suspended", ref), "headgate %s KIND/NAME, of a unit", verb)
 			}
 			if err != nil {

@@ -97,14 +97,15 @@ func runSync(ctx context.Context, o syncOptions) error {
 		return err
 	}
 	refs, err := o.targets(ctx, client)
+	of := o.operated(refs)
+	if given := o.app.given(); of == nil && given != "" {
+		return console.Hint(fmt.Errorf("%s is for Applications of Argo CD", given), "headgate sync app NAME %s", given)
+	}
 	if err != nil {
 		return err
 	}
-	if of := o.operated(refs); of != nil {
+	if of != nil {
 		return runOperations(ctx, o, client, of, refs)
-	}
-	if given := o.app.given(); given != "" {
-		return console.Hint(fmt.Errorf("%s is for Applications of Argo CD", given), "headgate sync app NAME %s", given)
 	}
 	s := &syncer{syncOptions: o, client: client, session: console.NewSession(o.Globals, client), turns: map[engine.UnitID]*turn{}}
 	if err := s.plan(ctx, refs); err != nil {
