@@ -53,8 +53,9 @@ func (*listener) Stir(engine.UnitID) {}
 func TestRelay(t *testing.T) {
 	const versions, readers = 400, 4
 	l := &listener{}
-	e := &Engine{feeds: &feeds.Feeds{},
-		apps: newRegistry(), projects: configuration.NewProjects(), settings: configuration.NewSettings("argocd"), options: Options{Namespace: "argocd"}, told: &relay{audience: l},
+	e := &Engine{
+		feeds: &feeds.Feeds{},
+		apps:  newRegistry(), projects: configuration.NewProjects(), settings: configuration.NewSettings("argocd"), options: Options{Namespace: "argocd"}, told: &relay{audience: l},
 	}
 	e.projects.Put(&v1alpha1.AppProject{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: v1alpha1.AppProjectSpec{SourceRepos: []string{"*"}}})
 	id := UnitID("argocd", "a")
@@ -142,8 +143,9 @@ func TestReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &listener{}
-			e := &Engine{feeds: &feeds.Feeds{},
-				apps: newRegistry(), projects: configuration.NewProjects(), settings: configuration.NewSettings("argocd"), options: Options{Namespace: "argocd"}, told: &relay{audience: l},
+			e := &Engine{
+				feeds: &feeds.Feeds{},
+				apps:  newRegistry(), projects: configuration.NewProjects(), settings: configuration.NewSettings("argocd"), options: Options{Namespace: "argocd"}, told: &relay{audience: l},
 			}
 			e.feeds = feeds.New(t.Context(), feeds.Config{Settings: e.settings.Now})
 			e.projects.Put(&v1alpha1.AppProject{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: v1alpha1.AppProjectSpec{SourceRepos: []string{own}}})

@@ -78,8 +78,10 @@ func TestBuild(t *testing.T) {
 		},
 		"number in a label": {
 			reason: "whatever sets another label would replace all of them",
-			files: map[string]string{"a/kustomization.yaml": "namePrefix: p-\nresources: [x.yaml]\n",
-				"a/x.yaml": configMap("y", "1") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  labels:\n    app: x\n    version: 2\n"},
+			files: map[string]string{
+				"a/kustomization.yaml": "namePrefix: p-\nresources: [x.yaml]\n",
+				"a/x.yaml":             configMap("y", "1") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  labels:\n    app: x\n    version: 2\n",
+			},
 			options: render.Options{Path: "a"},
 			fails:   `a/x.yaml:12: ConfigMap/p-x: metadata.labels: the value of "version" is not a string; quote it`,
 		},
@@ -96,8 +98,10 @@ func TestBuild(t *testing.T) {
 		},
 		"stray fields": {
 			reason: "Flux ignores fields that kustomize does not know in the kustomization of the unit",
-			files: map[string]string{"kustomization.yaml": "resources: [x.yaml]\ndescription: what this is for\nimages: [{name: i, namespace: x}]\n",
-				"x.yaml": configMap("x", "1")},
+			files: map[string]string{
+				"kustomization.yaml": "resources: [x.yaml]\ndescription: what this is for\nimages: [{name: i, namespace: x}]\n",
+				"x.yaml":             configMap("x", "1"),
+			},
 			options: render.Options{Stray: func(*render.Error) {}},
 			want:    "ConfigMap//x",
 		},

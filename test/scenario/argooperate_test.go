@@ -212,10 +212,10 @@ func (o *taken) controllers() {
 		name := "argocd-" + component
 		labels := map[string]string{"app.kubernetes.io/name": name}
 		return metav1.ObjectMeta{Name: name, Namespace: argo.DefaultNamespace, Labels: map[string]string{
-				"app.kubernetes.io/name": name, "app.kubernetes.io/component": component, dialect.PartOf: "argocd",
-			}}, metav1.LabelSelector{MatchLabels: labels}, corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "argocd"}}},
-			}
+			"app.kubernetes.io/name": name, "app.kubernetes.io/component": component, dialect.PartOf: "argocd",
+		}}, metav1.LabelSelector{MatchLabels: labels}, corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "argocd"}}},
+		}
 	}
 	for _, component := range []string{"applicationset-controller", "server", "repo-server"} {
 		m, selector, pod := meta(component)

@@ -278,12 +278,18 @@ func TestPackagesEnd(t *testing.T) {
 		"A broken set in a wave":    {"behind a package that is ready", map[string]string{"set.yaml": strings.Replace(set, "{name: bad", `{annotations: {argocd.argoproj.io/sync-wave: "5"}, name: bad`, 1), "shop.yaml": packageOf("shop", "1")}, 1, []string{"ApplicationSet/argocd/bad failed: ", "Application argocd/shop"}, []string{"✓ ready"}},
 		"Files that are no package": {"values and a template", map[string]string{"shop.yaml": packageOf("shop", "1"), "values.yaml": "replicas: 1\n", "template.yaml": "a: [\n"}, 0, []string{"template.yaml (document 1 in line 1", "values.yaml", "✓ ready"}, []string{"✗"}},
 		"Unknown fields": {
-			"idpbuilder drops them", map[string]string{"shop.yaml": strings.Replace(strings.Replace(packageOf("shop", "1"), "spec:\n", "spec:\n  colour: red\n", 1), "path: .}", "path: ., speed: 2}", 1)}, 0,
-			[]string{"shop.yaml: Application/shop: unknown fields are left out, as idpbuilder does: spec.colour, spec.source.speed", "✓ ready"}, []string{"✗"},
+			"idpbuilder drops them",
+			map[string]string{"shop.yaml": strings.Replace(strings.Replace(packageOf("shop", "1"), "spec:\n", "spec:\n  colour: red\n", 1), "path: .}", "path: ., speed: 2}", 1)},
+			0,
+			[]string{"shop.yaml: Application/shop: unknown fields are left out, as idpbuilder does: spec.colour, spec.source.speed", "✓ ready"},
+			[]string{"✗"},
 		},
 		"Manual": {
-			"nothing syncs it", map[string]string{"shop.yaml": strings.Replace(packageOf("shop", "1"), "automated: {", "automated: {enabled: false, ", 1)}, 0,
-			[]string{"✓ ready", "argocd/shop is OutOfSync: not synced automatically; try: headgate sync Application/shop -n argocd"}, nil,
+			"nothing syncs it",
+			map[string]string{"shop.yaml": strings.Replace(packageOf("shop", "1"), "automated: {", "automated: {enabled: false, ", 1)},
+			0,
+			[]string{"✓ ready", "argocd/shop is OutOfSync: not synced automatically; try: headgate sync Application/shop -n argocd"},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
