@@ -61,7 +61,7 @@ func (g *Globals) Pick(ctx context.Context, c dynamic.Interface, w Wanted) (Refe
 	}
 	switch left := g.leading(found); {
 	case len(left) == 1:
-		return refer(g, left[0])
+		return g.ReferenceTo(IdOf(left[0]))
 	case len(left) > 1:
 		return g.preferred(ref, left, w)
 	}
@@ -79,20 +79,13 @@ func (g *Globals) CheckTarget(target string) error {
 
 // preferred is the one of several objects that is where a reference without a namespace points; the error lists them if none is.
 func (g *Globals) preferred(ref Reference, found []*unstructured.Unstructured, w Wanted) (Reference, error) {
-	all := make([]string, len(found))
+	ids := make([]engine.ObjectID, len(found))
 	for i, u := range found {
-		id := engine.IDOf(u)
-		if GroupKindOf(u) == ref.GroupKind() && id.Namespace == ref.Namespace {
+		if ids[i] = engine.IDOf(u); ids[i] == ref.ID().Object() {
 			return ref, nil
 		}
-		all[i] = id.String()
-		if same := func(other *unstructured.Unstructured) bool {
-			return other != u && engine.IDOf(other).String() == all[i]
-		}; slices.ContainsFunc(found, same) {
-			all[i] = strings.Replace(all[i], "/", "."+id.Group+"/", 1)
-		}
 	}
-	return ref, ambiguous(w.Target, w.Verb, all)
+	return ref, ambiguous(w.Target, w.Verb, targetsOf(ids))
 }
 
 // leading are the objects that no other one of them declares, and units before others, such as their sources.
@@ -131,10 +124,6 @@ func namedIn(ctx context.Context, c dynamic.Interface, kinds []Served, namespace
 		all = append(all, slices.DeleteFunc(list, func(u *unstructured.Unstructured) bool { return u.GetName() != name })...)
 	}
 	return all, nil
-}
-
-func refer(g *Globals, u *unstructured.Unstructured) (Reference, error) {
-	return g.ReferenceTo(IdOf(u))
 }
 
 // Loose is a reference that Settle searches for in all namespaces, if none was named.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fluxcd/pkg/envsubst"
@@ -53,15 +54,11 @@ type UndefinedError struct{ Names []string }
 
 // Error lists the names, in the words of Flux, which names the first one alone.
 func (e *UndefinedError) Error() string {
-	return fmt.Sprintf("variable not set (strict mode): %q", e.Names[0]) + rest(e.Names[1:])
-}
-
-func rest(names []string) string {
-	var text strings.Builder
-	for _, name := range names {
-		fmt.Fprintf(&text, ", %q", name)
+	quoted := make([]string, len(e.Names))
+	for i, name := range e.Names {
+		quoted[i] = strconv.Quote(name)
 	}
-	return text.String()
+	return "variable not set (strict mode): " + strings.Join(quoted, ", ")
 }
 
 // Text returns text with its variables replaced.
