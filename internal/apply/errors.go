@@ -59,7 +59,7 @@ func disputed(disputes []engine.Dispute) error {
 		ErrConflict, strings.Join(owners, " and "), strings.Join(fields, ", "), more)
 }
 
-// Transient reports whether an error may forward its own, soon: the server was not there, too busy,
+// Transient reports whether an error may pass without a change, soon: the server was not there, too busy,
 // or in the middle of something.
 func Transient(err error) bool {
 	var network net.Error

@@ -33,7 +33,7 @@ func (e *Engine) putProject(u *unstructured.Unstructured) {
 // introduction bounds the request for a project that an Application names.
 const introduction = 5 * time.Second
 
-// introduce searches for the project of an Application that no event has notified of yet: an app of apps creates both at once, and the
+// introduce searches for the project of an Application that no event has named yet: an app of apps creates both at once, and the
 // watch of the Applications may be ahead of that of the projects. Without it, the Application would be refused for a moment.
 func (e *Engine) introduce(app *v1alpha1.Application) {
 	if e.projects.Get(app.Spec.Project) != nil {

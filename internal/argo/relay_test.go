@@ -16,7 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// listener notes what it is notified of Applications, and is slow to take it.
+// listener notes what it hears of Applications, and is slow to take it.
 type listener struct {
 	mu       sync.Mutex
 	versions []uint64
@@ -49,7 +49,7 @@ func (l *listener) Remove(engine.UnitID) {
 func (*listener) Stir(engine.UnitID) {}
 
 // TestRelay reads one Application by several goroutines, as the watch and those that write to it do: what is said last is
-// the latest version, and one that went is not notified of again.
+// the latest version, and one that went is not reported again.
 func TestRelay(t *testing.T) {
 	const versions, readers = 400, 4
 	l := &listener{}

@@ -63,7 +63,7 @@ func (k *Kinds) find(gvk schema.GroupVersionKind) (Resource, bool) {
 	return k.Lookup(gvk.GroupKind().WithVersion(""))
 }
 
-// UnknownKind reports whether it is unknown whether a cluster serves a kind. It may forward its own.
+// UnknownKind reports whether it is unknown whether a cluster serves a kind. It may pass without a change.
 type UnknownKind struct {
 	Kind schema.GroupKind
 	Err  error

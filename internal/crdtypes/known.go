@@ -38,7 +38,7 @@ type knownType struct {
 }
 
 // wellKnown are the types in their order of preference. Small types, whose structure says little, are only those whose names of fields
-// say it; of two types with the same structure, the name of the property reports which.
+// say it; of two types with the same structure, the name of the property says which.
 func wellKnown() *knownTypes {
 	k := &knownTypes{compared: map[comparison]bool{}}
 	for _, t := range []reflect.Type{

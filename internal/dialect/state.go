@@ -36,7 +36,7 @@ func (c Catalogue) StateOf(u *unstructured.Unstructured) State {
 	return Conventional(u)
 }
 
-// Conventional is how an object is on standby the conventions of the field.
+// Conventional is the state of an object by the conventions of the field.
 func Conventional(u *unstructured.Unstructured) State {
 	var s State
 	s.Current = current(u)

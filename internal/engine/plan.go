@@ -32,7 +32,7 @@ type Live struct {
 type Memory struct {
 	// Digest is that of the declaration, with what says how it is written. It is empty when nothing is known.
 	Digest string
-	// UID, Owned, Updated and Version are those of the object then; Signs say which of them report that it is as it was.
+	// UID, Owned, Updated and Version are those of the object then; Signs say which of them show that it is as it was.
 	UID, Owned, Updated string
 	Version             uint64
 	Signs               Signs

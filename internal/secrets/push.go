@@ -164,7 +164,7 @@ func (p *part) standings(kind, namespace string) []standing {
 	return all
 }
 
-// sources are the values of a PushSecret, one set for each Secret or generator, and what reports that they are others.
+// sources are the values of a PushSecret, one set for each Secret or generator, and what shows that they have changed.
 func (p *part) sources(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecret) (all []map[string][]byte, inputs string, err error) {
 	from := ps.Spec.Selector
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/chart"
 )
 
-// Request is what a program is requested. Its flags are those of chart.Main.
+// Request is what a program is to do. Its flags are those of chart.Main.
 type Request struct {
 	// Out is the output directory, absolute.
 	Out string

@@ -114,7 +114,7 @@ func anyOf(patterns []func(string) bool, name string) bool {
 	return false
 }
 
-// pattern is what reports whether a path matches. The older patterns are those of Git: "*" matches slashes too, and
+// pattern reports whether a path matches. The older patterns are those of Git: "*" matches slashes too, and
 // a pattern that names a directory matches what is in it.
 func (g *generation) pattern(text string) (func(string) bool, error) {
 	text = strings.TrimPrefix(text, "./")

@@ -49,7 +49,7 @@ func (l *LocalCharts) Start(ctx context.Context, rules source.Rewrites) (source.
 	return rules, nil
 }
 
-// Watch calls changed with a file of a chart that was saved, and with what reports which addresses lead to the chart's directory, until ctx
+// Watch calls changed with a file of a chart that was saved, and with a function that reports which addresses lead to the chart's directory, until ctx
 // ends. Failed is called with why that cannot be noticed.
 func (l *LocalCharts) Watch(ctx context.Context, changed func(file string, matches func(url string) bool), failed func(error)) {
 	for i, server := range l.servers {

@@ -170,7 +170,7 @@ type pull struct {
 	Commit string
 }
 
-// pullAPI is how a kind of server is requested pull requests.
+// pullAPI lists the pull requests of one kind of server.
 type pullAPI interface {
 	// find is the open one of two branches of the repository itself, or else one that was merged with a commit; nil where there is none.
 	find(ctx context.Context, f *pullServer, source, target, commit string) (*pull, error)

@@ -25,7 +25,7 @@ type Options struct {
 	// Simulated, when set, is the account that stands in for that of DigitalOcean: credentials that name no API are for it,
 	// whatever their token is. Only those that name the address of the real API reach that.
 	Simulated *Simulated
-	// Inference is requested the image of a Droplet that declares none; by default it is found in the unit of the Droplet.
+	// Inference finds the image of a Droplet that declares none; by default it is found in the unit of the Droplet.
 	Inference Inference
 	// Clock is that of the machine if it is nil.
 	Clock Clock

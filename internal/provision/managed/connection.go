@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// publish writes connection details into the connection Secret of the resource, which exists from the first forward. Keys that it
+// publish writes connection details into the connection Secret of the resource, which exists since the first pass. Keys that it
 // has are kept.
 func (p *pass) publish(ctx context.Context, details map[string][]byte) error {
 	err := p.publishTo(ctx, details)

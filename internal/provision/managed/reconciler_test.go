@@ -70,7 +70,7 @@ func (t toys) Delete(context.Context) (Result, error) {
 	return Result{}, nil
 }
 
-// groups is a dialect of which only its groups are requested.
+// groups is a dialect of which only the groups are read.
 type groups struct {
 	dialect.Dialect
 	all []dialect.Group

@@ -18,7 +18,7 @@ type Schedules struct {
 	text string
 }
 
-// maxSchedules bounds the schedules of one object: each is requested each time that was missed.
+// maxSchedules bounds the schedules of one object: each is evaluated for each time that was missed.
 const maxSchedules = 100
 
 // ParseSchedules reads the schedules of a spec, in either spelling, with their time zone.

@@ -91,7 +91,7 @@ func (p *planner) begin() error {
 	return nil
 }
 
-// merged is the spec of the workflow over that of the template that it names, over the defaults. It is kept from the first forward, so
+// merged is the spec of the workflow over that of the template that it names, over the defaults. It is kept since the first pass, so
 // that a change of the template does not change a run. It is nil while the template has to be read.
 func (p *planner) merged() (*v1alpha1.WorkflowSpec, error) {
 	ref := p.wf.Spec.WorkflowTemplateRef

@@ -33,7 +33,7 @@ type Config struct {
 	Settle time.Duration
 }
 
-// interval is the time between two evaluates what was written.
+// interval is the time between two readings of what was written.
 const interval = 500 * time.Millisecond
 
 // Client is a store of this kind.

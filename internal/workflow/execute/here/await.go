@@ -52,7 +52,7 @@ func (e *Executor) await(ctx context.Context, x *execution, t *target, live *uns
 	}
 }
 
-// judge reports how an object stands, and reports what it waits for.
+// judge reports how an object stands, and what it waits for.
 func (e *Executor) judge(x *execution, t *target, live *unstructured.Unstructured) plan.Leaf {
 	data, err := json.Marshal(live.Object)
 	if err != nil {
